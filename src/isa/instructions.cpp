@@ -1,0 +1,23 @@
+#include "isa/instructions.h"
+
+namespace qwengpu::isa {
+
+std::optional<Op> find_op(std::string_view mnemonic) {
+  for (const OpInfo& op : op_table)
+    if (op.mnemonic == mnemonic) return op.op;
+  return std::nullopt;
+}
+
+std::string_view status_name(int code) {
+  switch (static_cast<Status>(code)) {
+    case Status::Success: return "cudaSuccess";
+    case Status::MemoryAllocation: return "cudaErrorMemoryAllocation";
+    case Status::InvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case Status::LaunchOutOfResources: return "cudaErrorLaunchOutOfResources";
+  }
+  for (const FaultInfo& fault : fault_table)
+    if (fault.code == code) return fault.cuda_name;
+  return "cudaErrorUnknown";
+}
+
+}  // namespace qwengpu::isa
