@@ -1,0 +1,45 @@
+// Layout of the launch request in host staging: what the launch tool writes and the firmware reads (docs/machine.md, Launch request).
+// Byte addresses; every field is one 32-bit little-endian word.
+#pragma once
+
+#include "isa/parameters.h"
+
+namespace qwengpu::isa::request {
+
+constexpr int instructions = 0x00;  // of the kernel
+constexpr int registers = 0x04;     // a thread: 16, 32, 64 or 128
+constexpr int static_shared = 0x08;
+constexpr int device = 0x0c;
+constexpr int grid = 0x10;  // x, y, z, one word each
+constexpr int dynamic_shared = 0x1c;
+constexpr int block = 0x20;  // x, y, z, 0
+constexpr int buffers = 0x30;
+constexpr int parameter_lines = 0x34;
+
+// One descriptor a buffer.
+constexpr int descriptors = 0x40;
+constexpr int descriptor_bytes = 16;
+constexpr int max_buffers = 60;
+namespace descriptor {
+constexpr int bytes = 0, flags = 4, host_address = 8;  // word 3 is 0
+}
+constexpr int copy_in = 1, copy_out = 2;  // flags
+
+// One entry a parameter line: its four words, then their four kinds.
+constexpr int parameters = 0x400;
+constexpr int parameter_entry_bytes = 32;
+constexpr int parameter_kinds = 16;  // offset within the entry
+constexpr int max_parameter_lines = 124;
+constexpr int kind_word = 0;     // the word itself
+constexpr int kind_address = 1;  // the address of buffer word / 4
+constexpr int parameter_line = constant::parameters / 16;  // constant line of parameter line 0
+
+constexpr int data = 0x1400;  // of the buffers, each padded with zeros to a multiple of 16
+constexpr int data_bytes = Parameters::host_bytes - data;
+
+static_assert(descriptors + max_buffers * descriptor_bytes <= parameters);
+static_assert(parameters + max_parameter_lines * parameter_entry_bytes <= data);
+static_assert(parameter_line + max_parameter_lines == Parameters::constant_lines);
+static_assert(4 * max_buffers <= Parameters::first_allocation, "the firmware keeps the addresses in the null page");
+
+}  // namespace qwengpu::isa::request

@@ -1,0 +1,92 @@
+#include "machine/control.h"
+
+#include <array>
+
+namespace qwengpu::machine {
+
+std::string_view control_name(Control control) {
+  static constexpr std::array<std::string_view, control_count> names = {
+#define X(name, meaning) #name,
+      QWENGPU_CONTROLS(X)
+#undef X
+  };
+  return names[static_cast<std::size_t>(control)];
+}
+
+std::vector<Control> control_word(const isa::OpInfo& op, int executing) {
+  using isa::Mode;
+  using isa::Unit;
+  std::vector<Control> word;
+  word.reserve(control_count);
+  const auto set = [&word](std::initializer_list<Control> controls) { word.insert(word.end(), controls); };
+
+  if (op.reads_a()) set({Control::UseA});
+  if (op.reads_b() || op.unit == Unit::Load || op.unit == Unit::CopyOut) set({Control::UseB});
+  if (op.reads_c()) set({Control::UseC});
+  if (op.writes_register()) {
+    set({Control::ToRegister});
+    if (executing != 15) set({Control::Keep});
+  }
+
+  switch (op.unit) {
+    case Unit::Move:
+    case Unit::Tell: set({Control::Move}); break;
+    case Unit::Add: set({Control::Sum, Control::AddB}); break;
+    case Unit::Subtract: set({Control::Sum, Control::SubtractB}); break;
+    case Unit::Multiply:
+      set({Control::Multiply, op.mode == Mode::Low ? Control::MultiplyLow : Control::MultiplyHigh});
+      if (op.mode == Mode::HighSigned) set({Control::SignedProduct});
+      break;
+    case Unit::MultiplyAdd: set({Control::Multiply, Control::MultiplyLow}); break;
+    case Unit::MinMax:
+      set({Control::MinMax});
+      set({op.mode == Mode::MinSigned || op.mode == Mode::MinUnsigned ? Control::Min : Control::Max});
+      if (op.mode == Mode::MinSigned || op.mode == Mode::MaxSigned) set({Control::Signed});
+      break;
+    case Unit::Shift:
+      set({op.mode == Mode::Left ? Control::ShiftLeft : Control::ShiftRight});
+      if (op.mode == Mode::RightSigned) set({Control::ShiftSign});
+      break;
+    case Unit::Logic:
+      set({op.mode == Mode::And ? Control::And : op.mode == Mode::Or ? Control::Or : Control::Xor});
+      break;
+    case Unit::Select: set({Control::Select}); break;
+    case Unit::Compare:
+      switch (op.mode) {
+        case Mode::Equal: set({Control::Equal}); break;
+        case Mode::NotEqual: set({Control::Equal, Control::Invert}); break;
+        case Mode::LessSigned: set({Control::Less, Control::Signed}); break;
+        case Mode::LessUnsigned: set({Control::Less}); break;
+        case Mode::GreaterEqualSigned: set({Control::Less, Control::Signed, Control::Invert}); break;
+        case Mode::GreaterEqualUnsigned: set({Control::Less, Control::Invert}); break;
+        case Mode::LessEqualSigned: set({Control::Less, Control::Equal, Control::Signed}); break;
+        case Mode::LessEqualUnsigned: set({Control::Less, Control::Equal}); break;
+        case Mode::GreaterSigned: set({Control::Less, Control::Equal, Control::Signed, Control::Invert}); break;
+        case Mode::GreaterUnsigned: set({Control::Less, Control::Equal, Control::Invert}); break;
+        default: break;
+      }
+      break;
+    case Unit::Predicate:
+      set({op.mode == Mode::And  ? Control::PredicateAnd
+           : op.mode == Mode::Or ? Control::PredicateOr
+                                 : Control::PredicateXor});
+      break;
+    case Unit::Load:
+    case Unit::CopyOut: set({Control::Load, Control::AddB}); break;
+    case Unit::Store: set({Control::AddImmediate}); break;
+    case Unit::LoadHost: set({Control::LoadHost}); break;
+    case Unit::CopyHost: set({Control::CopyHost}); break;
+    case Unit::StoreConstant: set({Control::Move, Control::ToConstant}); break;
+    case Unit::ThreadIndex: set({Control::Move, Control::ToThreadIndex}); break;
+    case Unit::Illegal:
+    case Unit::Branch:
+    case Unit::Exit:
+    case Unit::RegisterClass:
+    case Unit::Limit:
+    case Unit::Run:
+    case Unit::Halt: break;
+  }
+  return word;
+}
+
+}  // namespace qwengpu::machine

@@ -1,0 +1,68 @@
+// The control word of an op: the bits that an op token brings along in its embedding and that a latch of layer 0 keeps until the next
+// op. This is the instruction decoder of the model: a table, looked up by the token that was spoken.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "isa/instructions.h"
+
+namespace qwengpu::machine {
+
+// X(name, "meaning")
+#define QWENGPU_CONTROLS(X)                                                           \
+  X(UseA, "operand A of the selected lane is read")                                   \
+  X(UseB, "operand B of the selected lane is read")                                   \
+  X(UseC, "operand C of the selected lane is read")                                   \
+  X(Keep, "a register is written and a lane sits out: old values are spoken for it")  \
+  X(Move, "result = b")                                                               \
+  X(Sum, "result = a + addend")                                                       \
+  X(AddB, "addend = b")                                                               \
+  X(AddImmediate, "addend = immediate")                                               \
+  X(SubtractB, "addend = -b")                                                         \
+  X(MultiplyLow, "result = low half of the product")                                  \
+  X(MultiplyHigh, "result = high half of the product")                                \
+  X(SignedProduct, "factors are signed")                                              \
+  X(Multiply, "either half")                                                          \
+  X(Min, "result = smaller of a and b")                                               \
+  X(Max, "result = larger of a and b")                                                \
+  X(MinMax, "either of them")                                                         \
+  X(Signed, "comparison is signed")                                                   \
+  X(ShiftLeft, "result = a << b")                                                     \
+  X(ShiftRight, "result = a >> b, with or without sign")                              \
+  X(ShiftSign, "the sign is shifted in")                                              \
+  X(And, "result = a & b")                                                            \
+  X(Or, "result = a | b")                                                             \
+  X(Xor, "result = a ^ b")                                                            \
+  X(Select, "result = predicate ? a : b")                                             \
+  X(Less, "predicate is true for a < b")                                              \
+  X(Equal, "predicate is true for a == b")                                            \
+  X(Invert, "the comparison is inverted")                                             \
+  X(PredicateAnd, "predicate = q & r")                                                \
+  X(PredicateOr, "predicate = q | r")                                                 \
+  X(PredicateXor, "predicate = q ^ r")                                                \
+  X(Load, "result = global memory")                                                   \
+  X(LoadHost, "result = host staging")                                                \
+  X(CopyHost, "a line is copied from host staging: 16-byte addresses")                \
+  X(ToRegister, "the row goes to the register file")                                  \
+  X(ToConstant, "the row goes to the constant bank")                                  \
+  X(ToThreadIndex, "the row goes to the thread indices")                              \
+  X(ToInstruction, "the row goes to instruction memory")                              \
+  X(ToHost, "the row goes to host staging")
+
+enum class Control {
+#define X(name, meaning) name,
+  QWENGPU_CONTROLS(X)
+#undef X
+};
+inline constexpr int control_count = 0
+#define X(name, meaning) +1
+    QWENGPU_CONTROLS(X)
+#undef X
+    ;
+std::string_view control_name(Control control);
+
+// The bits that are set for an op that executes in `executing` (not 0).
+std::vector<Control> control_word(const isa::OpInfo& op, int executing);
+
+}  // namespace qwengpu::machine

@@ -1,0 +1,201 @@
+// The integer data path: operands a, b, c of the selected lane -> result. Its units are silent (their columns 0) unless the control word
+// of the op turns them on.
+#include <fmt/format.h>
+
+#include "machine/adder.h"
+#include "machine/units.h"
+
+namespace qwengpu::machine {
+namespace {
+
+using circuit::bus_word;
+using circuit::match;
+using circuit::slice;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+void build_move_and_logic(Circuit& c, Wires& w) {
+  const auto scope = c.scope("logic");
+  const Linear move = w.control_bit(Control::Move), select = w.control_bit(Control::Select);
+  const Linear op_and = w.control_bit(Control::And), op_or = w.control_bit(Control::Or),
+               op_xor = w.control_bit(Control::Xor);
+  for (int i = 0; i < word_bits; ++i) {
+    const Signal out = w.result[at(i)];
+    const Linear a = w.a[at(i)], b = w.b[at(i)];
+    c.add(out, 1, both(move, b));
+    c.add(out, 1, all({op_and, a, b}));
+    c.add(out, 1, both(op_or, a));
+    c.add(out, 1, all({op_or, b, 1 - a}));
+    c.add(out, 1, all({op_xor, a, 1 - b}));
+    c.add(out, 1, all({op_xor, b, 1 - a}));
+    c.add(out, 1, all({select, a, w.chosen}));
+    c.add(out, 1, all({select, b, 1 - Linear(w.chosen)}));
+  }
+}
+
+// a + addend + carry for IADD, ISUB and addresses.
+void build_sum(Circuit& c, Wires& w) {
+  const auto scope = c.scope("sum");
+  const Linear subtract = both(w.control_bit(Control::SubtractB), w.lane_executes);
+  const Word immediate = w.field(isa::field::immediate);
+  const Signals addend = bus_word(c, "addend", word_bits);
+  for (int i = 0; i < word_bits; ++i) {
+    c.add(addend[at(i)], 1, both(w.control_bit(Control::AddB), w.b[at(i)]));
+    c.add(addend[at(i)], 1, all({w.control_bit(Control::AddImmediate), w.token.store, immediate[at(i)]}));
+    c.add(addend[at(i)], 1, both(subtract, 1 - Linear(w.b[at(i)])));
+  }
+  const Signal carry = c.bus("carry_in");
+  c.add(carry, 1, subtract);
+  const ConditionalSum sum = conditional_sum(c, "adder", w.a, addend, carry);
+  add_sum(c, sum, w.control_bit(Control::Sum), w.result);
+
+  // Global memory is accessed by executing lanes of loads, and at <ST> and <CP>.
+  w.address_used = c.bus("address_used");
+  c.add(w.address_used, 1, both(w.control_bit(Control::Load), w.lane_executes));
+  c.add(w.address_used, 1, w.token.store);
+  c.add(w.address_used, 1, w.token.copy);
+  w.address = bus_word(c, "address", 18);
+  add_sum(c, sum, w.address_used, w.address);
+}
+
+void build_min_max(Circuit& c, Wires& w) {
+  const auto scope = c.scope("min_max");
+  const Linear used = w.control_bit(Control::MinMax);
+  // The comparison works on copies that are 0 unless it is wanted.
+  const Signals a = circuit::gate(c, "a", used, Word(w.a)), b = circuit::gate(c, "b", used, Word(w.b));
+  const Comparison order = compare(c, "compare", a, b, w.control_bit(Control::Signed));
+  const Signal less = circuit::threshold(c, "less", order.order, 1);
+  const Signal take_a = c.bus("take_a");
+  c.add(take_a, 1, both(w.control_bit(Control::Min), less));
+  c.add(take_a, 1, w.control_bit(Control::Max) - Linear(less));
+  for (int i = 0; i < word_bits; ++i) {
+    c.add(w.result[at(i)], 1, both(a[at(i)], take_a));
+    c.add(w.result[at(i)], 1, b[at(i)] - Linear(take_a));
+  }
+}
+
+// A right shift of the word, or of its mirror image for SHL: by 0 .. 7, then by 0, 8, 16 or 24, then mirrored back.
+void build_shift(Circuit& c, Wires& w) {
+  const auto scope = c.scope("shift");
+  const Linear left = w.control_bit(Control::ShiftLeft), right = w.control_bit(Control::ShiftRight);
+  const Linear sign = both(w.control_bit(Control::ShiftSign), w.a[word_bits - 1]);
+  const Linear used = left + right;
+
+  const Signals word = bus_word(c, "word", word_bits);
+  for (int i = 0; i < word_bits; ++i) {
+    c.add(word[at(i)], 1, both(left, w.a[at(word_bits - 1 - i)]));
+    c.add(word[at(i)], 1, both(right, w.a[at(i)]));
+  }
+  const Signal fill = c.bus("fill");
+  c.add(fill, 1, sign);
+  Signals by1, by8;
+  for (int k = 0; k < 8; ++k) {
+    by1.push_back(c.bus(fmt::format("by{}", k)));
+    c.add(by1.back(), 1, both(used, match(slice(w.b, 0, 3), at(k))));
+  }
+  c.exclusive(by1);
+  // A shift by 32 or more leaves only the fill.
+  Linear high_bits = 0;
+  for (int i = 5; i < word_bits; ++i) high_bits += w.b[at(i)];
+  for (int k = 0; k < 4; ++k) {
+    by8.push_back(c.bus(fmt::format("by{}", 8 * k + 8)));
+    c.add(by8.back(), 1, both(used, match(slice(w.b, 3, 2), at(k))) - high_bits);
+  }
+  const Signal beyond = c.bus("beyond");
+  c.add(beyond, 1, high_bits, right);
+  c.add(beyond, -1, high_bits - 1, right);
+
+  const Signals fine = bus_word(c, "fine", word_bits);
+  for (int i = 0; i < word_bits; ++i)
+    for (int k = 0; k < 8; ++k)
+      c.add(fine[at(i)], 1, both(by1[at(k)], i + k < word_bits ? Linear(word[at(i + k)]) : Linear(fill)));
+  const Signals coarse = bus_word(c, "coarse", word_bits);
+  for (int i = 0; i < word_bits; ++i) {
+    for (int k = 0; k < 4; ++k)
+      c.add(coarse[at(i)], 1, both(by8[at(k)], i + 8 * k < word_bits ? Linear(fine[at(i + 8 * k)]) : Linear(fill)));
+    c.add(coarse[at(i)], 1, both(beyond, fill));
+  }
+  for (int i = 0; i < word_bits; ++i) {
+    c.add(w.result[at(i)], 1, both(left, coarse[at(word_bits - 1 - i)]));
+    c.add(w.result[at(i)], 1, both(right, coarse[at(i)]));
+  }
+}
+
+// a * b + c: the number of ones in each of 64 columns is one signal (a bus that every partial product adds to); counts become binary
+// digits, which are counted again, until two rows are left for an adder.
+void build_multiply(Circuit& c, Wires& w) {
+  const auto scope = c.scope("multiply");
+  const Linear used = w.control_bit(Control::Multiply);
+  const Signals a = circuit::gate(c, "a", used, Word(w.a)), b = circuit::gate(c, "b", used, Word(w.b));
+  constexpr int width = 2 * word_bits;
+
+  // Signed factors (Baugh and Wooley): the products of one top bit with the other factor's lower bits count inverted, and two
+  // ones are added, at 2^32 and 2^63. `negative` stands for 'signed, and this lane executes'.
+  const Linear negative = all({w.control_bit(Control::SignedProduct), w.lane_executes});
+  std::vector<int> heights(width);
+  Signals count;
+  std::vector<int> inverted(width);
+  for (int k = 0; k < width; ++k) {
+    const int products = k < word_bits ? k + 1 : width - 1 - k;
+    inverted[at(k)] = k >= word_bits - 1 && k < width - 2 ? 2 : 0;
+    heights[at(k)] = products + (k < word_bits ? 1 : 0) + (k == 32 || k == width - 1 ? 1 : 0);
+    count.push_back(c.bus(fmt::format("count[{}]", k), {0, static_cast<double>(heights[at(k)])}));
+  }
+  for (int i = 0; i < word_bits; ++i)
+    for (int j = 0; j < word_bits; ++j) {
+      const Signal column = count[at(i + j)];
+      c.add(column, 1, both(a[at(i)], b[at(j)]));
+      if ((i == word_bits - 1) != (j == word_bits - 1)) {
+        c.add(column, -2, all({a[at(i)], b[at(j)], negative}));
+        c.add(column, 1, negative);
+      }
+    }
+  c.add(count[32], 1, negative);
+  c.add(count[width - 1], 1, negative);
+  for (int k = 0; k < word_bits; ++k) c.add(count[at(k)], 1, w.c[at(k)]);
+
+  // One round: digits of the counts, counted by their weight.
+  const auto compress = [&](const std::string& name, const Signals& in, std::vector<int>& most) {
+    std::vector<int> next(width);
+    for (int k = 0; k < width; ++k)
+      for (int d = 0; most[at(k)] >> d != 0; ++d)
+        if (k + d < width) ++next[at(k + d)];
+    Signals out;
+    for (int k = 0; k < width; ++k)
+      out.push_back(c.bus(fmt::format("{}[{}]", name, k), {0, static_cast<double>(next[at(k)])}));
+    for (int k = 0; k < width; ++k)
+      for (int d = 0; most[at(k)] >> d != 0; ++d)
+        if (k + d < width)
+          circuit::add_pwl(c, out[at(k + d)], in[at(k)], 0, most[at(k)], [d](int n) { return n >> d & 1; });
+    most = next;
+    return out;
+  };
+  const Signals second = compress("second", count, heights);
+  const Signals third = compress("third", second, heights);
+
+  Word sums, carries = {0};
+  for (int k = 0; k < width; ++k) {
+    const int most = heights[at(k)];
+    sums.push_back(circuit::pwl(c, fmt::format("sum[{}]", k), third[at(k)], 0, most, [](int n) { return n & 1; }));
+    if (most > 1 && k + 1 < width)
+      carries.push_back(circuit::pwl(c, fmt::format("carry[{}]", k), third[at(k)], 0, most, [](int n) { return n >> 1; }));
+    else if (k + 1 < width)
+      carries.push_back(0);
+  }
+  const ConditionalSum product = conditional_sum(c, "adder", sums, carries, 0);
+  add_sum(c, product, 0, w.control_bit(Control::MultiplyLow), w.result);
+  add_sum(c, product, word_bits, w.control_bit(Control::MultiplyHigh), w.result);
+}
+
+}  // namespace
+
+void build_integer(Circuit& c, Wires& w) {
+  const auto scope = c.scope("integer");
+  build_move_and_logic(c, w);
+  build_sum(c, w);
+  build_min_max(c, w);
+  build_shift(c, w);
+  build_multiply(c, w);
+}
+
+}  // namespace qwengpu::machine

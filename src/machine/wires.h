@@ -1,0 +1,146 @@
+// The named signals that the units of the machine exchange. A unit reads the wires of those before it and fills in its own.
+#pragma once
+
+#include <array>
+
+#include "circuit/circuit.h"
+#include "circuit/gates.h"
+#include "circuit/memory.h"
+#include "isa/encoding.h"
+#include "isa/parameters.h"
+#include "machine/control.h"
+
+namespace qwengpu::machine {
+
+using circuit::Circuit;
+using circuit::HeadSpec;
+using circuit::Linear;
+using circuit::Signal;
+using circuit::Signals;
+using circuit::Word;
+using isa::Parameters;
+
+inline constexpr int lanes = Parameters::lanes;
+inline constexpr int word_bits = 32;
+inline constexpr int row_bits = lanes * word_bits;  // 128: a row of registers, a line, an instruction word
+
+// What a token says: set by its embedding, so known before layer 0.
+struct TokenInputs {
+  // number carried by <I> <H> <Q> <PC> <FW> <TI> <CB>
+  Signals number_low;   // [128] one-hot of number mod 128
+  Signals number_high;  // [32] one-hot of number / 128
+  Signals number_bits;  // [11] binary, for <Q> <PC> <FW>
+  Signal quad, system, pc, firmware_pc;  // <Q n>; <Q S>; <PC> or <FW>; <FW>
+  Signal index;                          // <I> <H> <TI> <CB>
+  Signal op, operand_c, keep, store, copy;
+  // value tokens
+  Signals value;           // [8] bits of the byte
+  Signals lane, byte;      // [4] one-hot each: where it stands
+  Signals stage;           // [4] staging heads that this token writes
+  Signal row_end;          // last token of lane 3
+  // <Pn mask>
+  Signals predicate;  // [7] one-hot n
+  Signals mask;       // [4]
+  // op tokens
+  Signals at, executing;  // [4] masks
+  Signals control;        // [control_count]; also set by <I> and <H>, which say where their rows go
+  Signal sets_control;
+  Signals register_class;  // [4] one-hot, <RC>
+  Signal sets_register_class;
+  Signals fault_code;  // [10] CUDA code, <FAULT>
+  Signal sets_fault;   // <FAULT>, and RUN with code 0
+  // flags that follow from the kind of token
+  Signal use_state;        // quad, pc, number, class are read
+  Signal use_control;      // the control word is read
+  Signal use_instruction;  // the instruction at pc is read
+  Signal use_predicates;   // the quad's predicates are read
+  Signal use_pcs;          // the quad's program counters are read
+  Signal reads_register;   // <PC> <FW> <C> <KEEP>: operand registers (op tokens: reads_b)
+  Signal reads_b;          // op tokens with a B operand
+  Signal b_is_offset;      // op tokens whose B operand is the immediate offset of a memory operand
+  Signal check;            // op tokens that access global memory and execute
+  Signal compare;          // op tokens that compare and execute
+  Signal writes_predicate; // op tokens that compute a predicate and execute
+  Signal predicate_sources;  // op tokens that read q (and r)
+  Signal select_op, branch, exit, run, limit;
+  // the lane whose operands are selected in this pass, and the byte that is spoken next
+  Signals select;     // [4] one-hot
+  Signals next_byte;  // [4] one-hot
+  // what comes next, as far as the token alone decides it
+  Signal want_next, want_c, want_keep, want_value, want_thread_index, want_constant, want_class, want_end, want_system,
+      want_first_quad, want_illegal;
+  Signals want_store, want_copy;  // [4] first executing lane
+};
+
+struct Wires {
+  TokenInputs token;
+
+  // latches (layer 0)
+  Signals quad_low;   // [128] one-hot of quad mod 128; all 0 in S
+  Signals quad_bits;  // [8]; all 0 in S
+  Signal system;      // S issues
+  Signals pc_low;     // [128] one-hot
+  Signals pc_high;    // [16] one-hot
+  Signals pc_bits;    // [11]
+  Signal firmware;    // pc counts firmware instructions
+  Signals number_low, number_high;  // [128], [32] of the last <I> <H> <TI> <CB>
+  Signals class_is;                 // [4] register class
+  Signals fault_code;               // [10]
+  Signals executing;                // [4]
+  Signals control;                  // [control_count]
+  Signals staged;                   // [128] the row, complete at row_end
+
+  // fetch (layer 2)
+  Signals instruction;  // [128]
+
+  // predicates (layer 1) and what is computed from them
+  std::array<Signals, Parameters::predicates> predicates;  // [7][4]
+  Signals guard;      // [4] guard predicate before negation
+  Signals source_q, source_r;  // [4] after negation
+  Signals old_predicate;       // [4] P d
+
+  // program counters (layer 4)
+  std::array<Signals, lanes> lane_pc;  // [4][11]
+  Signals dead;                        // [4]
+
+  // operands
+  Signals operand;                         // [128] the row that is read in this pass
+  Signals a, b, c;                         // [32] of the selected lane
+  Signals result;                          // [32]
+  std::array<Word, lanes> a_lanes, b_lanes;  // [4][32]
+  Signal chosen;                           // predicate of SEL, selected lane
+  Signals last_thread;                     // [10] threads - 1
+  Signals limit;                           // [10] bits 8 .. 17
+  Signal lane_executes;                    // the selected lane executes
+  Signal address_used;                     // global memory is accessed in this pass
+  Signals address;                         // [18] of that access
+  Signals host_line;                       // [128]
+  Signals loaded;                          // [32] global memory
+
+  // decisions
+  Signals bad, misaligned;  // [4] lanes whose address is refused
+  Signals first_bad;        // [4]
+  Signals new_predicate;    // [4] comparison result before merging
+  Signals alive;            // [4]
+  Signal last_quad;         // this quad is the block's last
+
+  const Signal& control_bit(Control bit) const { return control[static_cast<std::size_t>(bit)]; }
+  Word field(isa::Field where) const {
+    return {instruction.begin() + where.first, instruction.begin() + where.first + where.bits};
+  }
+};
+
+// Forms of an AND for rows of heads and for relu: 1 when all are 1, else at most 0.
+inline Linear all(const Word& bits) { return sum(bits) - static_cast<double>(bits.size()) + 1; }
+inline Linear both(const Linear& a, const Linear& b) { return a + b - 1; }
+
+// An address decoded in two one-hot halves, whose product a projection takes for free.
+struct SplitOneHot {
+  Signals high, low;
+  // row i of a head is on when both halves say i
+  std::vector<HeadSpec::Row> rows() const;
+};
+// Decodes bits (least significant first; the low half takes `low_bits` of them); silent when `enable` is 0. One MLP.
+SplitOneHot split_decode(Circuit& c, const std::string& name, const Word& bits, int low_bits, const Linear& enable);
+
+}  // namespace qwengpu::machine
