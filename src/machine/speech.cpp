@@ -39,10 +39,8 @@ void speak_op(Circuit& c, Wires& w, const Speech& s) {
 }
 
 // NEXT: the lowest pc of the living lanes, or the next quad, or back to the firmware.
-void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& wanted) {
+void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& next) {
   const auto scope = c.scope("next");
-  const Signal next = c.bus("wanted");
-  c.add(next, 1, wanted);
 
   // A lane is beaten by a living lane with a lower pc, or with the same one and a lower number.
   Signals beaten = circuit::bus_word(c, "beaten", lanes, {0, 3});
@@ -83,12 +81,10 @@ void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& wanted) {
 }
 
 // The next byte of a row.
-void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& wanted) {
+void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& speaks) {
   const auto scope = c.scope("value");
   Word word;
   for (int i = 0; i < word_bits; ++i) word.push_back(w.result[at(i)] + Linear(w.loaded[at(i)]));
-  const Signal speaks = c.bus("wanted");
-  c.add(speaks, 1, wanted);
   for (int byte = 0; byte < 4; ++byte) {
     const Signal here = circuit::and_(c, fmt::format("here[{}]", byte), {speaks, w.token.next_byte[at(byte)]});
     speak_digit(c, s.digit1, slice(word, 8 * byte, 4), here);
@@ -139,7 +135,10 @@ void build_speech(Circuit& c, Wires& w, const Speech& s) {
   c.add(s.operand_c, 1, t.want_c);
   c.add(s.keep, 1, t.want_keep - fault);
   c.add(s.keep, 1, both(t.operand_c, keep));
-  speak_value(c, w, s, t.want_value + both(t.operand_c, 1 - keep) - fault);
+  const Signal speaks_value = c.bus("value_wanted");
+  c.add(speaks_value, 1, t.want_value - fault);
+  c.add(speaks_value, 1, t.operand_c - keep);
+  speak_value(c, w, s, speaks_value);
 
   // want_next is decided by the token alone, except after the last <ST>, <CP>.
   Signal finished = c.bus("finished");
