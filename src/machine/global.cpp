@@ -80,6 +80,8 @@ void build_global(Circuit& c, Wires& w, const FloorPlan& plan) {
 
   w.loaded = circuit::bus_word(c, "loaded", word_bits);
   for (std::size_t layer = 0; layer < plan.global.size(); ++layer) {
+    // Selected by the MLP just before, so that five address bits stay on the residual stream and not 42 selects.
+    const auto late = c.not_before(plan.global[layer] - 1);
     const Signal read = circuit::and_(c, fmt::format("read_layer[{}]", layer), {loads, match(slice(address, 13, 5), layer)});
     const Signal write = circuit::and_(c, fmt::format("write_layer[{}]", layer), {writes, match(slice(address, 13, 5), layer)});
     for (std::size_t g = 0; g < 4; ++g)
