@@ -13,9 +13,12 @@ namespace qwengpu::circuit {
 namespace {
 
 void check_model(const qwen::Geometry& g) {
-  const auto refuse = [](const std::string& why) { throw Error("this geometry cannot be compiled for: " + why); };
+  const auto refuse = [](const std::string& why) {
+    throw Error("this geometry cannot be compiled for: " + why);
+  };
   if (g.layers < 1) refuse("it has no layers");
-  if (g.tie_embeddings) refuse("tie_embeddings must be false, the embeddings carry the ballast and the lm_head must not");
+  if (g.tie_embeddings)
+    refuse("tie_embeddings must be false, the embeddings carry the ballast and the lm_head must not");
   if (g.gdn_key_dim != 128 || g.gdn_value_dim != 128) {
     refuse("the exact amplitudes of memory heads are those of 128 key and value dimensions");
   }
@@ -23,12 +26,14 @@ void check_model(const qwen::Geometry& g) {
 }
 
 Constants constants_of(const qwen::Geometry& g) {
-  // ballast_count * 4^exponent / hidden = 2^30 needs a power of two; one ballast for even powers, two for odd ones.
+  // ballast_count * 4^exponent / hidden = 2^30 needs a power of two; one ballast for even powers, two for odd
+  // ones.
   const auto hidden = static_cast<unsigned>(g.hidden);
   if (g.hidden < 8 || !std::has_single_bit(hidden)) {
-    throw Error(fmt::format("hidden size {}: the ballast makes the norm an exact power of two only for a power of two "
-                            "of at least 8",
-                            g.hidden));
+    throw Error(fmt::format(
+        "hidden size {}: the ballast makes the norm an exact power of two only for a power of two "
+        "of at least 8",
+        g.hidden));
   }
   const int log2_hidden = std::countr_zero(hidden);
   const int count = log2_hidden % 2 == 0 ? 1 : 2;
@@ -36,8 +41,8 @@ Constants constants_of(const qwen::Geometry& g) {
   Constants k;
   k.ballast = std::ldexp(1, exponent);
   k.energy_limit = std::ldexp(1, 2 * exponent - 24);
-  // At the far end: in block formats (Q8_0: 32 columns share a scale) a ballast must not share a block with signals, and
-  // columns are handed out from the front.
+  // At the far end: in block formats (Q8_0: 32 columns share a scale) a ballast must not share a block with
+  // signals, and columns are handed out from the front.
   for (int i = 0; i < count; ++i) k.ballast_columns.push_back(g.hidden - count + i);
   k.signal_columns = g.hidden - count - k.first_signal;
   return k;
@@ -102,9 +107,10 @@ void check_drivers(const Plan& plan) {
   };
   for (SignalId s = 0; s < signals.size(); ++s) {
     if (plan.live_signal[s] && !signals[s].is_input && !signals[s].driven) {
-      throw Error(fmt::format("signal \"{}\" is read by {} but nothing drives it: add() to it, make it the output of a "
-                              "head, or make it an input()",
-                              signals[s].name, reader_of(s)));
+      throw Error(fmt::format(
+          "signal \"{}\" is read by {} but nothing drives it: add() to it, make it the output of a "
+          "head, or make it an input()",
+          signals[s].name, reader_of(s)));
     }
   }
 }
@@ -146,9 +152,10 @@ void find_values(Plan& plan) {
         plan.ranges[s] = info.range;
         const bool disjoint = sum.lo > info.range.hi || sum.hi < info.range.lo;
         if (disjoint && !info.is_input) {
-          throw Error(fmt::format("signal \"{}\": its contributions add up to [{}, {}], which has nothing in common "
-                                  "with its declared range [{}, {}]",
-                                  info.name, sum.lo, sum.hi, info.range.lo, info.range.hi));
+          throw Error(
+              fmt::format("signal \"{}\": its contributions add up to [{}, {}], which has nothing in common "
+                          "with its declared range [{}, {}]",
+                          info.name, sum.lo, sum.hi, info.range.lo, info.range.hi));
         }
       }
       if (plan.grids[s] == 0) plan.grids[s] = 1;
@@ -206,7 +213,9 @@ void analyse(Plan& plan) {
   find_values(plan);
 
   bool long_constant = false;
-  const auto look = [&](const Linear& form) { long_constant = long_constant || !short_constant(form.constant()); };
+  const auto look = [&](const Linear& form) {
+    long_constant = long_constant || !short_constant(form.constant());
+  };
   for (std::uint32_t n = 0; n < c.neurons().size(); ++n) {
     if (plan.live_neuron[n]) look(c.neurons()[n].gate), look(c.neurons()[n].up);
   }

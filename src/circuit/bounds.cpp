@@ -74,7 +74,8 @@ Bound compute(const Linear& form, const std::vector<Circuit::SignalInfo>& signal
     const double hi = std::max(t.coef * r.lo, t.coef * r.hi);
     Joint& j = joint[best];
     // A lone member need not be zero: its own interval stands.
-    j.range = j.count == 0 ? Range{lo, hi} : Range{std::min({j.range.lo, lo, 0.0}), std::max({j.range.hi, hi, 0.0})};
+    j.range = j.count == 0 ? Range{lo, hi}
+                           : Range{std::min({j.range.lo, lo, 0.0}), std::max({j.range.hi, hi, 0.0})};
     j.magnitude = std::max(j.magnitude, std::abs(t.coef) * r.magnitude());
     ++j.count;
   }
@@ -88,8 +89,8 @@ Bound compute(const Linear& form, const std::vector<Circuit::SignalInfo>& signal
 
 }  // namespace
 
-Bound bound_of(const Linear& form, const std::vector<Circuit::SignalInfo>& signals, std::span<const Range> ranges,
-               std::span<const double> grids) {
+Bound bound_of(const Linear& form, const std::vector<Circuit::SignalInfo>& signals,
+               std::span<const Range> ranges, std::span<const double> grids) {
   return compute(
       form, signals, [&](SignalId s) { return ranges[s]; }, [&](SignalId s) { return grids[s]; });
 }

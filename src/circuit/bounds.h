@@ -24,9 +24,10 @@ double grid_of(double x);
 double common_grid(double a, double b);
 
 // Members of an exclusive group count once: at most one of their terms is non-zero.
-// The first form takes ranges and grids by signal, the second the ranges known while a circuit is being built, and integers.
-Bound bound_of(const Linear& form, const std::vector<Circuit::SignalInfo>& signals, std::span<const Range> ranges,
-               std::span<const double> grids);
+// The first form takes ranges and grids by signal, the second the ranges known while a circuit is being
+// built, and integers.
+Bound bound_of(const Linear& form, const std::vector<Circuit::SignalInfo>& signals,
+               std::span<const Range> ranges, std::span<const double> grids);
 Bound bound_of(const Linear& form, const std::vector<Circuit::SignalInfo>& signals);
 
 }  // namespace qwengpu::circuit

@@ -1,7 +1,7 @@
-// The numeric certificate. Every value of the machine is an integer times a power of two (its grid). If all partial sums of a form,
-// sum |coef| * max |x|, stay below 2^24 grid units, then no order of summation in fp32 rounds, and the form is exact in any engine.
-// The norm is exactly x * 2^-15 while the energy of the signals is lost beside the ballast. bf16 keeps 8 bits of every activation:
-// what exceeds 2^8 is listed.
+// The numeric certificate. Every value of the machine is an integer times a power of two (its grid). If all
+// partial sums of a form, sum |coef| * max |x|, stay below 2^24 grid units, then no order of summation in
+// fp32 rounds, and the form is exact in any engine. The norm is exactly x * 2^-15 while the energy of the
+// signals is lost beside the ballast. bf16 keeps 8 bits of every activation: what exceeds 2^8 is listed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,7 +38,9 @@ class Certifier {
   }
 
  private:
-  Bound bound(const Linear& form) const { return bound_of(form, circuit_.signals(), plan_.ranges, plan_.grids); }
+  Bound bound(const Linear& form) const {
+    return bound_of(form, circuit_.signals(), plan_.ranges, plan_.grids);
+  }
 
   template <typename Describe>
   void exact(double magnitude, double grid, int sublayer, const Describe& describe) {
@@ -46,9 +48,10 @@ class Certifier {
     const double units = magnitude / grid;
     if (units > result_.fp32.magnitude) result_.fp32 = {describe(), sublayer, units, fp32_limit};
     if (units >= fp32_limit) {
-      throw Error(fmt::format("not exact in fp32: {} in {} can reach {:.0f} units of its grid {}, the limit is 2^24 = "
-                              "{:.0f}; reduce the ranges or declare exclusive() signals",
-                              describe(), sublayer_name(sublayer), units, grid, fp32_limit));
+      throw Error(fmt::format(
+          "not exact in fp32: {} in {} can reach {:.0f} units of its grid {}, the limit is 2^24 = "
+          "{:.0f}; reduce the ranges or declare exclusive() signals",
+          describe(), sublayer_name(sublayer), units, grid, fp32_limit));
     }
   }
   template <typename Describe>
@@ -72,9 +75,10 @@ class Certifier {
         return [this, n, part] { return fmt::format("{} ({})", plan_.describe_neuron(n), part); };
       };
       if (g.grid != 0 && g.grid < 1) {
-        throw Error(fmt::format("{} in {}: the gate is a multiple of {}, not an integer, and SiLU is exact only on "
-                                "integers; scale the formula",
-                                plan_.describe_neuron(n), sublayer_name(at), g.grid));
+        throw Error(
+            fmt::format("{} in {}: the gate is a multiple of {}, not an integer, and SiLU is exact only on "
+                        "integers; scale the formula",
+                        plan_.describe_neuron(n), sublayer_name(at), g.grid));
       }
       const double fires = std::max(0.0, g.range.hi);
       exact(g, at, named("gate"));
@@ -94,15 +98,19 @@ class Certifier {
       const auto check_rows = [&](const std::vector<HeadSpec::Row>& rows, const char* what) {
         for (const HeadSpec::Row& row : rows) {
           const Bound b = bound(row.form);
-          const auto describe = [&] { return fmt::format("head \"{}\", {} row {}", head.name, what, row.dim); };
+          const auto describe = [&] {
+            return fmt::format("head \"{}\", {} row {}", head.name, what, row.dim);
+          };
           exact(b, at, describe);
           if (b.grid != 0 && b.grid < 1) {
-            throw Error(fmt::format("{} in {} is a multiple of {}, not an integer", describe(), sublayer_name(at), b.grid));
+            throw Error(fmt::format("{} in {} is a multiple of {}, not an integer", describe(),
+                                    sublayer_name(at), b.grid));
           }
           if (b.range.hi > 1) {
-            throw Error(fmt::format("{} in {} can be {}, and a row may not exceed 1 (its signals: {}); declare "
-                                    "exclusive() signals or a narrower range",
-                                    describe(), sublayer_name(at), b.range.hi, names(row.form)));
+            throw Error(
+                fmt::format("{} in {} can be {}, and a row may not exceed 1 (its signals: {}); declare "
+                            "exclusive() signals or a narrower range",
+                            describe(), sublayer_name(at), b.range.hi, names(row.form)));
           }
         }
       };
@@ -110,12 +118,13 @@ class Certifier {
       check_rows(head.query, "query");
       check_rows(head.value, "value");
       check_rows(head.z, "z");
-      exact(bound(head.write_enable), at, [&] { return fmt::format("head \"{}\", write_enable", head.name); });
+      exact(bound(head.write_enable), at,
+            [&] { return fmt::format("head \"{}\", write_enable", head.name); });
       const Bound clear = bound(head.clear);
       exact(clear, at, [&] { return fmt::format("head \"{}\", clear", head.name); });
       if (clear.range.lo < 0 || clear.range.hi > 1) {
-        throw Error(fmt::format("head \"{}\": clear is in [{}, {}], it must be 0 or 1", head.name, clear.range.lo,
-                                clear.range.hi));
+        throw Error(fmt::format("head \"{}\": clear is in [{}, {}], it must be 0 or 1", head.name,
+                                clear.range.lo, clear.range.hi));
       }
     }
   }
@@ -141,7 +150,8 @@ class Certifier {
     for (std::uint32_t n = 0; n < circuit_.neurons().size(); ++n) {
       if (!plan_.live_neuron[n]) continue;
       const double product = plan_.products[n].magnitude();
-      for (const auto& out : circuit_.neurons()[n].outputs) collected[out.signal] += std::abs(out.coef) * product;
+      for (const auto& out : circuit_.neurons()[n].outputs)
+        collected[out.signal] += std::abs(out.coef) * product;
     }
     for (SignalId s = 0; s < collected.size(); ++s) {
       if (!plan_.live_signal[s]) continue;
@@ -164,11 +174,14 @@ class Certifier {
       sum.lo += part.lo;
       sum.hi += part.hi;
     }
-    // A raw read itself is in the energy of its head; restored it is a bit.
-    if (!info.raw_reads.empty()) {
-      r.hi += 1;
-      rest.hi += 1;
+    double restored = 0;
+    double raw_to_come = 0;
+    // A read that is still raw is in the energy of its head; those of earlier layers are bits by now.
+    for (const auto& read : info.raw_reads) {
+      (plan_.head_at[read.head] + 1 >= t ? raw_to_come : restored) = 1;
     }
+    r.hi += restored;
+    rest.hi += raw_to_come;
     r.lo = std::max(r.lo, plan_.ranges[s].lo - rest.hi);
     r.hi = std::min(r.hi, plan_.ranges[s].hi - rest.lo);
     return r.magnitude();
@@ -204,8 +217,8 @@ class Certifier {
       for (const double e : grouped[t]) total[t] += e;
       const auto where = static_cast<int>(t);
       if (total[t] > result_.energy.magnitude) {
-        result_.energy = {where == plan_.end ? "the final norm" : "the norm before " + sublayer_name(where), where,
-                          total[t], plan_.constants.energy_limit};
+        result_.energy = {where == plan_.end ? "the final norm" : "the norm before " + sublayer_name(where),
+                          where, total[t], plan_.constants.energy_limit};
       }
     }
   }
@@ -235,9 +248,10 @@ void refuse_energy(const Plan& plan, const Certificate& certificate) {
   for (std::size_t i = 0; i < largest.size() && i < 8; ++i) {
     shown.push_back(fmt::format("{} {:.0f}", plan.name(largest[i].second), -largest[i].first));
   }
-  throw Error(fmt::format("not exact in fp32: the signals can have energy {:.0f} at {}, and from {:.0f} on it shows beside "
-                          "the ballast. The largest: {}. Use smaller numbers, or declare exclusive() signals",
-                          worst.magnitude, worst.what, worst.limit, fmt::join(shown, ", ")));
+  throw Error(fmt::format(
+      "not exact in fp32: the signals can have energy {:.0f} at {}, and from {:.0f} on it shows beside "
+      "the ballast. The largest: {}. Use smaller numbers, or declare exclusive() signals",
+      worst.magnitude, worst.what, worst.limit, fmt::join(shown, ", ")));
 }
 
 }  // namespace qwengpu::circuit

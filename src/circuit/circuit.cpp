@@ -73,8 +73,7 @@ void Circuit::check_form(const Linear& form, const char* what) const {
 }
 
 std::uint32_t Circuit::find_or_make_neuron(const Linear& gate, const Linear& up) {
-  const std::uint64_t hash =
-      mix(hash_form(hash_form(17, gate), up), static_cast<std::uint64_t>(min_layer_));
+  const std::uint64_t hash = mix(hash_form(hash_form(17, gate), up), static_cast<std::uint64_t>(min_layer_));
   const auto [first, last] = neuron_index_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     const Neuron& n = neurons_[it->second];
@@ -114,8 +113,7 @@ void Circuit::add(Signal bus, double coef, const Linear& gate, const Linear& up)
     info.range.hi += r.hi;
   }
   const int inputs_ready = std::max(ready_estimate(gate), ready_estimate(up));
-  info.ready_estimate =
-      std::max({info.ready_estimate, mlp_after(inputs_ready), mlp_of(neuron.min_layer)});
+  info.ready_estimate = std::max({info.ready_estimate, mlp_after(inputs_ready), mlp_of(neuron.min_layer)});
 }
 
 void Circuit::exclusive(const Signals& signals) {
@@ -174,7 +172,8 @@ int Circuit::head(HeadSpec spec) {
     if (out.dim < 0 || out.dim >= geometry_.gdn_value_dim) {
       refuse(fmt::format("output dimension {} is outside 0 .. {}", out.dim, geometry_.gdn_value_dim - 1));
     }
-    if (!out.signal.valid() || out.signal.id >= signals_.size()) refuse("an output is not a signal of this circuit");
+    if (!out.signal.valid() || out.signal.id >= signals_.size())
+      refuse("an output is not a signal of this circuit");
     SignalInfo& info = signals_[out.signal.id];
     if (std::any_of(info.raw_reads.begin(), info.raw_reads.end(),
                     [&](const RawRead& r) { return r.head == index && r.dim == out.dim; })) {
@@ -190,7 +189,8 @@ int Circuit::head(HeadSpec spec) {
 }
 
 void Circuit::embed(int token, Signal input, double value) {
-  if (!input.valid() || input.id >= signals_.size()) throw Error("embed() of a signal that is not of this circuit");
+  if (!input.valid() || input.id >= signals_.size())
+    throw Error("embed() of a signal that is not of this circuit");
   SignalInfo& info = signals_[input.id];
   if (!info.is_input) {
     throw Error(fmt::format("embed(): signal \"{}\" is not an input; make it with input()", info.name));
@@ -199,8 +199,8 @@ void Circuit::embed(int token, Signal input, double value) {
   if (info.range_inferred) {
     info.range = {std::min(info.range.lo, value), std::max(info.range.hi, value)};
   } else if (!info.range.contains(value) && info.contributions.empty()) {
-    throw Error(fmt::format("embed(): value {} of signal \"{}\" for token {} is outside its range [{}, {}]", value,
-                            info.name, token, info.range.lo, info.range.hi));
+    throw Error(fmt::format("embed(): value {} of signal \"{}\" for token {} is outside its range [{}, {}]",
+                            value, info.name, token, info.range.lo, info.range.hi));
   }
   embeds_.push_back({token, input.id, value});
 }
@@ -231,9 +231,7 @@ Circuit::MinLayer Circuit::not_before(int layer) {
   return guard;
 }
 
-Range Circuit::range(const Linear& form) const {
-  return bound_of(form, signals_).range;
-}
+Range Circuit::range(const Linear& form) const { return bound_of(form, signals_).range; }
 
 int Circuit::ready_estimate(const Linear& form) const {
   int ready = embedding_sublayer;

@@ -1,6 +1,7 @@
-// Columns are registers: a signal holds one from its first write to its last read. A freed column is zeroed before it is reused by
-// neurons that read it, x - relu(x) + relu(-x) = 0, in an MLP at or after the last read; because the down projection adds to what the
-// MLP's input had, the next signal may be written by that very MLP.
+// Columns are registers: a signal holds one from its first write to its last read. A freed column is zeroed
+// before it is reused by neurons that read it, x - relu(x) + relu(-x) = 0, in an MLP at or after the last
+// read; because the down projection adds to what the MLP's input had, the next signal may be written by that
+// very MLP.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -60,9 +61,10 @@ class Allocator {
     if (used_ < plan_.constants.signal_columns) {
       plan_.column[s] = plan_.constants.first_signal + used_++;
     } else if (!take_from(narrow_, s) && !take_from(wide_, s)) {
-      throw Error(fmt::format("no MLP before {} has room for the neurons that zero a column for signal \"{}\"; raise the "
-                              "number of columns or spread the circuit over more layers",
-                              sublayer_name(start + 1), plan_.name(s)));
+      throw Error(fmt::format(
+          "no MLP before {} has room for the neurons that zero a column for signal \"{}\"; raise the "
+          "number of columns or spread the circuit over more layers",
+          sublayer_name(start + 1), plan_.name(s)));
     }
     const int release = plan_.release(s);
     if (release != never) ending_.emplace(release, s);
@@ -103,17 +105,20 @@ class Allocator {
     std::map<std::string, int> groups;
     const int t = plan_.peak_sublayer;
     for (SignalId s = 0; s < plan_.live_signal.size(); ++s) {
-      if (plan_.live_signal[s] && plan_.first_write[s] <= t && plan_.release(s) > t) ++groups[family_of(plan_.name(s))];
+      if (plan_.live_signal[s] && plan_.first_write[s] <= t && plan_.release(s) > t)
+        ++groups[family_of(plan_.name(s))];
     }
     std::vector<std::pair<std::string, int>> widest(groups.begin(), groups.end());
-    std::stable_sort(widest.begin(), widest.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::stable_sort(widest.begin(), widest.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
     std::vector<std::string> shown;
     for (std::size_t i = 0; i < widest.size() && i < 12; ++i) {
       shown.push_back(fmt::format("{} {}", widest[i].first, widest[i].second));
     }
-    throw Error(fmt::format("{} columns are needed after {} and {} are there. The widest groups alive: {}. Read them "
-                            "earlier, make them later (not_before) or encode them more narrowly",
-                            plan_.peak, sublayer_name(t), plan_.constants.signal_columns, fmt::join(shown, ", ")));
+    throw Error(
+        fmt::format("{} columns are needed after {} and {} are there. The widest groups alive: {}. Read them "
+                    "earlier, make them later (not_before) or encode them more narrowly",
+                    plan_.peak, sublayer_name(t), plan_.constants.signal_columns, fmt::join(shown, ", ")));
   }
 
   Plan& plan_;

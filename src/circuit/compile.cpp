@@ -14,7 +14,8 @@ Placement place(const Plan& plan) {
   for (SignalId s = 0; s < c.signals().size(); ++s) {
     SignalPlace at;
     if (plan.live_signal[s]) {
-      at = {plan.column[s], plan.ready[s], plan.cleared_at[s] == never ? plan.end - 1 : plan.cleared_at[s] - 1};
+      at = {plan.column[s], plan.ready[s],
+            plan.cleared_at[s] == never ? plan.end - 1 : plan.cleared_at[s] - 1};
     }
     placement.signals.emplace(plan.name(s), at);
   }
@@ -37,7 +38,8 @@ const SignalPlace& Placement::signal(const std::string& name) const {
   const auto found = signals.find(name);
   if (found == signals.end()) throw Error(fmt::format("there is no signal \"{}\"", name));
   if (found->second.column < 0) {
-    throw Error(fmt::format("signal \"{}\" was removed: nothing reads it, or it is always 0; keep() it to see it", name));
+    throw Error(fmt::format(
+        "signal \"{}\" was removed: nothing reads it, or it is always 0; keep() it to see it", name));
   }
   return found->second;
 }
@@ -45,7 +47,8 @@ const SignalPlace& Placement::signal(const std::string& name) const {
 const HeadPlace& Placement::head(const std::string& name) const {
   const auto found = heads.find(name);
   if (found == heads.end()) throw Error(fmt::format("there is no head \"{}\"", name));
-  if (found->second.layer < 0) throw Error(fmt::format("head \"{}\" was removed: nothing reads its outputs", name));
+  if (found->second.layer < 0)
+    throw Error(fmt::format("head \"{}\" was removed: nothing reads its outputs", name));
   return found->second;
 }
 
@@ -54,7 +57,8 @@ Compiled compile(const Circuit& circuit, const TokenTable& tokens, const Compile
   analyse(plan);
   schedule(plan, options);
 
-  // Dead columns are left as they are until they are reused. Where their energy is too much for a norm, zero the large ones first.
+  // Dead columns are left as they are until they are reused. Where their energy is too much for a norm, zero
+  // the large ones first.
   Certificate certificate;
   std::vector<double> energy;
   for (const double eager_clear : {static_cast<double>(never), 8.0, 1.0, 0.0}) {

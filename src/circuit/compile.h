@@ -38,14 +38,15 @@ struct Placement {
   std::map<std::string, HeadPlace> heads;
   std::vector<std::pair<int, float>> constant_columns;  // (column, value) in every embedding: ballast, one
 
-  const SignalPlace& signal(const std::string& name) const;  // throws Error when there is none or it was removed
+  const SignalPlace& signal(
+      const std::string& name) const;  // throws Error when there is none or it was removed
   const HeadPlace& head(const std::string& name) const;
 };
 
 // What the compiler proved about the numbers; see certificate.h for how.
 struct Certificate {
   struct Worst {
-    std::string what;      // names the signal, neuron or head
+    std::string what;  // names the signal, neuron or head
     int sublayer = 0;
     double magnitude = 0;  // bound, in units of the finest grid
     double limit = 0;
@@ -58,7 +59,7 @@ struct Certificate {
 struct LayerReport {
   int layer = 0;
   bool attention = false;
-  int columns_mixer = 0, columns_mlp = 0;  // columns in use (signals only) at the input of each
+  int columns_mixer = 0, columns_mlp = 0;   // columns in use (signals only) at the input of each
   int gates = 0, restores = 0, clears = 0;  // neurons
   double energy = 0;                        // bound at the worse of the two norms
   std::vector<std::string> heads;
@@ -71,8 +72,8 @@ struct Report {
   int signals = 0, neurons = 0, heads = 0;  // compiled
   int peak_columns = 0;                     // signals at once; the ballast and the constants come on top
   int peak_sublayer = 0;
-  int peak_columns_unsunk = 0;  // before signals were moved later
-  int depth = 0;                // MLP sublayers on the critical path
+  int peak_columns_unsunk = 0;             // before signals were moved later
+  int depth = 0;                           // MLP sublayers on the critical path
   std::vector<std::string> critical_path;  // signals and heads from the tokens to the last one ready
   std::size_t nonzeros = 0;
   Certificate certificate;

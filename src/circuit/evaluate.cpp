@@ -9,7 +9,8 @@ namespace qwengpu::circuit {
 
 namespace {
 
-// The activation as the model computes it. On integers silu(128 x) / 128 is exactly relu(x) in fp32 (a test holds this down).
+// The activation as the model computes it. On integers silu(128 x) / 128 is exactly relu(x) in fp32 (a test
+// holds this down).
 float activation(float x) {
   if (x == std::floor(x)) return std::max(x, 0.0f);
   const float y = 128.0f * x;
@@ -26,7 +27,10 @@ Evaluator::Evaluator(const Circuit& circuit, int lanes)
       inputs_(value_.size()),
       state_(circuit.heads().size() * static_cast<std::size_t>(lanes * circuit.geometry().gdn_key_dim)),
       gate_(static_cast<std::size_t>(lanes)),
-      up_(static_cast<std::size_t>(lanes)) {}
+      up_(static_cast<std::size_t>(lanes)),
+      key_(static_cast<std::size_t>(lanes)),
+      row_(static_cast<std::size_t>(lanes)),
+      writes_(static_cast<std::size_t>(lanes)) {}
 
 void Evaluator::set(Signal input, int lane, float value) {
   if (!circuit_.signals().at(input.id).is_input) broken("\"" + circuit_.name(input) + "\" is not an input");
@@ -36,7 +40,8 @@ void Evaluator::set(Signal input, int lane, float value) {
 void Evaluator::set_all_inputs_zero() { std::fill(inputs_.begin(), inputs_.end(), 0.0f); }
 
 void Evaluator::set_token(int token, int lane) {
-  for (std::size_t i = static_cast<std::size_t>(lane); i < inputs_.size(); i += static_cast<std::size_t>(lanes_)) {
+  for (std::size_t i = static_cast<std::size_t>(lane); i < inputs_.size();
+       i += static_cast<std::size_t>(lanes_)) {
     inputs_[i] = 0;
   }
   for (const Circuit::Embed& e : circuit_.embeds()) {
@@ -65,6 +70,12 @@ void Evaluator::step() {
 }
 
 void Evaluator::form(const Linear& form, std::vector<float>& out) const {
+  if (lanes_ == 1) {
+    auto total = static_cast<float>(form.constant());
+    for (const Linear::Term& t : form.terms()) total += static_cast<float>(t.coef) * value_[t.signal];
+    out[0] = total;
+    return;
+  }
   std::fill(out.begin(), out.end(), static_cast<float>(form.constant()));
   for (const Linear::Term& t : form.terms()) {
     const float* x = &value_[t.signal * static_cast<std::size_t>(lanes_)];
@@ -93,57 +104,81 @@ void Evaluator::run_neuron(std::uint32_t index) {
   }
 }
 
+// One bit a row, by lane: relu(form), which may not exceed 1.
+void Evaluator::row_bits(const std::string& head, const char* what, const std::vector<HeadSpec::Row>& rows,
+                         std::vector<Bits>& bits) {
+  std::fill(bits.begin(), bits.end(), Bits{});
+  const Linear* previous = nullptr;
+  for (const HeadSpec::Row& row : rows) {
+    if (previous == nullptr || *previous != row.form) form(row.form, gate_);  // enables repeat in every row
+    previous = &row.form;
+    for (std::size_t lane = 0; lane < bits.size(); ++lane) {
+      const float x = gate_[lane];
+      if (x <= 0) continue;
+      if (x != 1)
+        broken(fmt::format("head \"{}\": {} row {} is {}, it may not exceed 1", head, what, row.dim, x));
+      bits[lane].set(static_cast<std::size_t>(row.dim));
+    }
+  }
+}
+
 // The head's equations on bits: S <- exp(g) S;  S <- S + k (beta (v - S^T k))^T;  o = S^T q, gated by z.
+// Rows that cannot matter at this token are not looked at: most heads of a machine are idle.
 void Evaluator::run_head(std::uint32_t index) {
   const HeadSpec& head = circuit_.heads()[index];
-  const int words = circuit_.geometry().gdn_key_dim;
   const auto lanes = static_cast<std::size_t>(lanes_);
-  const auto row_bits = [&](const std::vector<HeadSpec::Row>& rows, const char* what) {
-    std::vector<Bits> bits(lanes);
-    for (const HeadSpec::Row& row : rows) {
-      form(row.form, gate_);
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const float x = gate_[lane];
-        if (x <= 0) continue;
-        if (x != 1) {
-          broken(fmt::format("head \"{}\": {} row {} is {}, it may not exceed 1", head.name, what, row.dim, x));
-        }
-        bits[lane].set(static_cast<std::size_t>(row.dim));
-      }
-    }
-    return bits;
+  const auto words = static_cast<std::size_t>(circuit_.geometry().gdn_key_dim);
+  Bits* const states = &state_[index * lanes * words];
+  const auto any_lane = [](const std::vector<Bits>& bits) {
+    return std::any_of(bits.begin(), bits.end(), [](const Bits& b) { return b.any(); });
   };
-  const auto key = row_bits(head.key, "key");
-  const auto query = row_bits(head.query, "query");
-  const auto value = row_bits(head.value, "value");
-  const auto z = row_bits(head.z, "z");
-  form(head.write_enable, gate_);
-  form(head.clear, up_);
+
+  form(head.clear, gate_);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
-    Bits* const state = &state_[(index * lanes + lane) * static_cast<std::size_t>(words)];
+    const float clear = gate_[lane];
+    if (clear != 0 && clear != 1)
+      broken(fmt::format("head \"{}\": clear is {}, not 0 or 1", head.name, clear));
+    if (clear == 1) std::fill_n(states + lane * words, words, Bits{});
+  }
+
+  form(head.write_enable, gate_);
+  bool any_write = false;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
     const float beta = gate_[lane];
-    const float clear = up_[lane];
     if (beta > -1 && beta < 1) {
-      broken(fmt::format("head \"{}\": write_enable is {}; it must be >= 1 (write) or <= -1", head.name, beta));
+      broken(
+          fmt::format("head \"{}\": write_enable is {}; it must be >= 1 (write) or <= -1", head.name, beta));
     }
-    if (clear != 0 && clear != 1) broken(fmt::format("head \"{}\": clear is {}, not 0 or 1", head.name, clear));
-    if (clear == 1) std::fill(state, state + words, Bits{});
-    if (beta >= 1 && key[lane].any()) {
-      if (key[lane].count() > 1) {
+    writes_[lane] = beta >= 1;
+    any_write = any_write || beta >= 1;
+  }
+  if (any_write) row_bits(head.name, "key", head.key, key_);
+  if (any_write && any_lane(key_)) {
+    row_bits(head.name, "value", head.value, row_);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if (!writes_[lane] || key_[lane].none()) continue;
+      if (key_[lane].count() > 1) {
         broken(fmt::format("head \"{}\": {} words are written at once; a key is one-hot", head.name,
-                           key[lane].count()));
+                           key_[lane].count()));
       }
-      state[key[lane]._Find_first()] = value[lane];
+      states[lane * words + key_[lane]._Find_first()] = row_[lane];
     }
-    if (z[lane].none()) continue;
+  }
+
+  row_bits(head.name, "z", head.z, row_);
+  if (!any_lane(row_)) return;
+  row_bits(head.name, "query", head.query, key_);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (row_[lane].none()) continue;
     Bits read;
-    for (std::size_t w = query[lane]._Find_first(); w < query[lane].size(); w = query[lane]._Find_next(w)) {
-      if ((read & state[w]).any()) {
+    for (std::size_t w = key_[lane]._Find_first(); w < words; w = key_[lane]._Find_next(w)) {
+      const Bits& word = states[lane * words + w];
+      if ((read & word).any()) {
         broken(fmt::format("head \"{}\": words read together share value dimensions", head.name));
       }
-      read |= state[w];
+      read |= word;
     }
-    read &= z[lane];
+    read &= row_[lane];
     for (const HeadSpec::Output& out : head.outputs) {
       if (read[static_cast<std::size_t>(out.dim)]) value_[out.signal.id * lanes + lane] += 1;
     }
@@ -192,7 +227,8 @@ float Evaluator::get(Signal signal, int lane) const {
 
 double Evaluator::get(const Linear& form, int lane) const {
   double total = form.constant();
-  for (const Linear::Term& t : form.terms()) total += t.coef * static_cast<double>(get(Signal{t.signal}, lane));
+  for (const Linear::Term& t : form.terms())
+    total += t.coef * static_cast<double>(get(Signal{t.signal}, lane));
   return total;
 }
 

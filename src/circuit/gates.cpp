@@ -13,8 +13,8 @@ Range join(Range a, Range b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi
 double count(const Word& bits) { return static_cast<double>(bits.size()); }
 
 // g(lo) = 0:  g(s) = sum over t of (second difference at t) * relu(s - t)
-int add_from_left(Circuit* c, Signal bus, const Linear& form, int lo, int hi, const std::function<int(int)>& g,
-                  const Linear& when) {
+int add_from_left(Circuit* c, Signal bus, const Linear& form, int lo, int hi,
+                  const std::function<int(int)>& g, const Linear& when) {
   int neurons = 0;
   int slope = 0;
   for (int t = lo; t < hi; ++t) {
@@ -27,10 +27,11 @@ int add_from_left(Circuit* c, Signal bus, const Linear& form, int lo, int hi, co
   return neurons;
 }
 
-// A function that is not 0 at its left end takes one neuron more, f(lo) * relu(lo + 1 - s), which is on at s = lo alone.
-// (A constant would be a neuron that fires at every token.) Returns the number of neurons; c may be null to count only.
-int add_with_start(Circuit* c, Signal bus, const Linear& form, int lo, int hi, const std::function<int(int)>& f,
-                   const Linear& when) {
+// A function that is not 0 at its left end takes one neuron more, f(lo) * relu(lo + 1 - s), which is on at s
+// = lo alone. (A constant would be a neuron that fires at every token.) Returns the number of neurons; c may
+// be null to count only.
+int add_with_start(Circuit* c, Signal bus, const Linear& form, int lo, int hi,
+                   const std::function<int(int)>& f, const Linear& when) {
   if (lo == hi) {
     if (c != nullptr) c->add(bus, f(lo), when);
     return 1;
@@ -38,14 +39,16 @@ int add_with_start(Circuit* c, Signal bus, const Linear& form, int lo, int hi, c
   const int start = f(lo);
   if (start == 0) return add_from_left(c, bus, form, lo, hi, f, when);
   if (c != nullptr) c->add(bus, start, lo + 1 - form, when);
-  return 1 + add_from_left(c, bus, form, lo, hi, [&](int s) { return s == lo ? 0 : f(s); }, when);
+  return 1 + add_from_left(
+                 c, bus, form, lo, hi, [&](int s) { return s == lo ? 0 : f(s); }, when);
 }
 
 }  // namespace
 
 std::string indexed(const std::string& name, int i) { return fmt::format("{}[{}]", name, i); }
 
-// --- Bits ------------------------------------------------------------------------------------------------------------------
+// --- Bits
+// ------------------------------------------------------------------------------------------------------------------
 
 Signal and_(Circuit& c, const std::string& name, const Word& bits) {
   const Signal out = c.bus(name);
@@ -68,7 +71,8 @@ Signal xor_(Circuit& c, const std::string& name, const Linear& a, const Linear& 
 Signal parity(Circuit& c, const std::string& name, const Word& bits) {
   const Signal out = c.bus(name);
   c.add(out, 0, 0);  // the parity of no bits is 0
-  add_from_left(&c, out, sum(bits), 0, static_cast<int>(bits.size()), [](int s) { return s & 1; }, 1);
+  add_from_left(
+      &c, out, sum(bits), 0, static_cast<int>(bits.size()), [](int s) { return s & 1; }, 1);
   return out;
 }
 
@@ -101,7 +105,8 @@ Signals decode(Circuit& c, const std::string& name, const Word& bits) {
   return out;
 }
 
-// --- Integers --------------------------------------------------------------------------------------------------------------
+// --- Integers
+// --------------------------------------------------------------------------------------------------------------
 
 Signal relu(Circuit& c, const std::string& name, const Linear& form) {
   const Signal out = c.bus(name, inferred);
@@ -158,8 +163,8 @@ void add_pwl(Circuit& c, Signal bus, const Linear& form, int lo, int hi, const s
   }
 }
 
-Signal pwl(Circuit& c, const std::string& name, const Linear& form, int lo, int hi, const std::function<int(int)>& f,
-           const Linear& when) {
+Signal pwl(Circuit& c, const std::string& name, const Linear& form, int lo, int hi,
+           const std::function<int(int)>& f, const Linear& when) {
   Range range{static_cast<double>(f(lo)), static_cast<double>(f(lo))};
   for (int s = lo; s <= hi; ++s) range = join(range, {static_cast<double>(f(s)), static_cast<double>(f(s))});
   if (when != Linear(1)) range = join(range, {0, 0});
@@ -173,13 +178,15 @@ Signals pwl_bits(Circuit& c, const std::string& name, const Linear& form, int hi
   for (int k = 0; hi >> k > 0; ++k) {
     const Signal digit = c.bus(indexed(name, k));
     // Always from the left, so that the digits share relu(form - t).
-    add_from_left(&c, digit, form, 0, hi, [k](int s) { return s >> k & 1; }, 1);
+    add_from_left(
+        &c, digit, form, 0, hi, [k](int s) { return s >> k & 1; }, 1);
     out.push_back(digit);
   }
   return out;
 }
 
-// --- Routing ---------------------------------------------------------------------------------------------------------------
+// --- Routing
+// ---------------------------------------------------------------------------------------------------------------
 
 Signal gate(Circuit& c, const std::string& name, const Linear& condition, const Linear& value) {
   return select(c, name, std::vector<Choice>{{condition, value}});
@@ -250,7 +257,8 @@ Signal delay(Circuit& c, const std::string& name, const Linear& form, int layer)
   return copy(c, name, form);
 }
 
-// --- Words -----------------------------------------------------------------------------------------------------------------
+// --- Words
+// -----------------------------------------------------------------------------------------------------------------
 
 Signals input_word(Circuit& c, const std::string& name, int width) {
   Signals out;

@@ -10,33 +10,40 @@
 
 namespace qwengpu::circuit {
 
-// --- Bits: arguments are forms with values 0 and 1 (NOT is `1 - x`) --------------------------------------------------------
-Signal and_(Circuit& c, const std::string& name, const Word& bits);          // 1 neuron, any number of bits
-Signal nor_(Circuit& c, const std::string& name, const Word& bits);          // 1 neuron, any number of bits
-Signal or_(Circuit& c, const std::string& name, const Word& bits);           // 2 neurons, any number of bits
+// --- Bits: arguments are forms with values 0 and 1 (NOT is `1 - x`)
+// --------------------------------------------------------
+Signal and_(Circuit& c, const std::string& name, const Word& bits);  // 1 neuron, any number of bits
+Signal nor_(Circuit& c, const std::string& name, const Word& bits);  // 1 neuron, any number of bits
+Signal or_(Circuit& c, const std::string& name, const Word& bits);   // 2 neurons, any number of bits
 Signal xor_(Circuit& c, const std::string& name, const Linear& a, const Linear& b);  // 2 neurons
-Signal parity(Circuit& c, const std::string& name, const Word& bits);        // one neuron a bit
+Signal parity(Circuit& c, const std::string& name, const Word& bits);                // one neuron a bit
 Signal equal_const(Circuit& c, const std::string& name, const Word& bits, std::uint64_t value);  // 1 neuron
-// Complete decoder: output i is 1 when the bits spell i. One neuron an output; the outputs are an exclusive group.
+// Complete decoder: output i is 1 when the bits spell i. One neuron an output; the outputs are an exclusive
+// group.
 Signals decode(Circuit& c, const std::string& name, const Word& bits);
-// The form of one decoder output, sum of matching bits - (n - 1): 1 on a match, else at most 0. For rows of a head (free there).
+// The form of one decoder output, sum of matching bits - (n - 1): 1 on a match, else at most 0. For rows of a
+// head (free there).
 Linear match(const Word& bits, std::uint64_t value);
 
-// --- Integers ---------------------------------------------------------------------------------------------------------------
-Signal relu(Circuit& c, const std::string& name, const Linear& form);                  // max(form, 0), 1 neuron
-Signal threshold(Circuit& c, const std::string& name, const Linear& form, int t);      // form >= t, 2 neurons
-Signal equal(Circuit& c, const std::string& name, const Linear& form, int value);      // form == value, 3 neurons at most
-Signal product(Circuit& c, const std::string& name, const Linear& a, const Linear& b); // a * b, 2 neurons (1 when a >= 0)
+// --- Integers
+// ---------------------------------------------------------------------------------------------------------------
+Signal relu(Circuit& c, const std::string& name, const Linear& form);              // max(form, 0), 1 neuron
+Signal threshold(Circuit& c, const std::string& name, const Linear& form, int t);  // form >= t, 2 neurons
+Signal equal(Circuit& c, const std::string& name, const Linear& form,
+             int value);  // form == value, 3 neurons at most
+Signal product(Circuit& c, const std::string& name, const Linear& a,
+               const Linear& b);  // a * b, 2 neurons (1 when a >= 0)
 // Any function of an integer lo .. hi: one neuron a breakpoint. `when` (0 or 1) silences it.
-Signal pwl(Circuit& c, const std::string& name, const Linear& form, int lo, int hi, const std::function<int(int)>& f,
-           const Linear& when = 1);
+Signal pwl(Circuit& c, const std::string& name, const Linear& form, int lo, int hi,
+           const std::function<int(int)>& f, const Linear& when = 1);
 // Adds such a function to a bus of the caller.
 void add_pwl(Circuit& c, Signal bus, const Linear& form, int lo, int hi, const std::function<int(int)>& f,
              const Linear& when = 1);
 // The binary digits of a count 0 .. hi; they share their neurons.
 Signals pwl_bits(Circuit& c, const std::string& name, const Linear& form, int hi);
 
-// --- Routing ----------------------------------------------------------------------------------------------------------------
+// --- Routing
+// ----------------------------------------------------------------------------------------------------------------
 // relu(condition) * value: the value where the condition is 1, else 0. 1 neuron.
 Signal gate(Circuit& c, const std::string& name, const Linear& condition, const Linear& value);
 Signals gate(Circuit& c, const std::string& name, const Linear& condition, const Word& values);
@@ -59,7 +66,8 @@ Signals copy(Circuit& c, const std::string& name, const Word& word);
 // A copy made by the MLP of this layer or a later one.
 Signal delay(Circuit& c, const std::string& name, const Linear& form, int layer);
 
-// --- Words: signals name[0], name[1], ... --------------------------------------------------------------------------------------
+// --- Words: signals name[0], name[1], ...
+// --------------------------------------------------------------------------------------
 Signals input_word(Circuit& c, const std::string& name, int width);
 Signals bus_word(Circuit& c, const std::string& name, int width, Range range = bit);
 std::string indexed(const std::string& name, int i);  // "name[i]"

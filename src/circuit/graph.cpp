@@ -36,7 +36,8 @@ std::vector<std::string> find_cycle(const Circuit& circuit, const std::vector<bo
     at = next;
   }
   std::vector<std::string> names;
-  for (auto it = std::find(path.begin(), path.end(), at); it != path.end(); ++it) names.push_back(signals[*it].name);
+  for (auto it = std::find(path.begin(), path.end(), at); it != path.end(); ++it)
+    names.push_back(signals[*it].name);
   names.push_back(signals[at].name);
   return names;
 }
@@ -98,10 +99,11 @@ std::vector<Node> topological_order(const Circuit& circuit) {
     for (const Node node : order) {
       if (node.kind == Node::signal) done[node.index] = true;
     }
-    throw Error(fmt::format(
-        "combinational cycle: {} (each is computed from the next). Within a token values only flow to deeper layers; "
-        "what must come back has to be spoken as a token or kept in a memory head",
-        fmt::join(find_cycle(circuit, done), " <- ")));
+    throw Error(
+        fmt::format("combinational cycle: {} (each is computed from the next). Within a token values only "
+                    "flow to deeper layers; "
+                    "what must come back has to be spoken as a token or kept in a memory head",
+                    fmt::join(find_cycle(circuit, done), " <- ")));
   }
   return order;
 }

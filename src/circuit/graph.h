@@ -37,7 +37,8 @@ void for_each_input(const HeadSpec& head, const Visit& visit) {
 }
 
 // Neurons and heads after the signals they read, signals after everything that drives them. Deterministic.
-// Throws Error printing the signals of a cycle: within one token values only flow forward; a loop must pass through a token.
+// Throws Error printing the signals of a cycle: within one token values only flow forward; a loop must pass
+// through a token.
 std::vector<Node> topological_order(const Circuit& circuit);
 
 }  // namespace qwengpu::circuit

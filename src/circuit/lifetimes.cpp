@@ -29,7 +29,8 @@ void Plan::update_lifetimes() {
       if (list.empty() || list.back() != s) list.push_back(s);
     }
     for (const Node reader : readers[s]) {
-      last_read[s] = std::max(last_read[s], reader.kind == Node::neuron ? neuron_at[reader.index] : head_at[reader.index]);
+      last_read[s] = std::max(last_read[s],
+                              reader.kind == Node::neuron ? neuron_at[reader.index] : head_at[reader.index]);
     }
     if (read_at_end[s]) last_read[s] = end;
   }
@@ -59,7 +60,8 @@ std::vector<int> Plan::neurons_per_layer() const {
   for (std::uint32_t n = 0; n < neuron_at.size(); ++n) {
     if (live_neuron[n]) ++count[static_cast<std::size_t>(layer_of(neuron_at[n]))];
   }
-  for (std::size_t layer = 0; layer < count.size(); ++layer) count[layer] += static_cast<int>(restores[layer].size());
+  for (std::size_t layer = 0; layer < count.size(); ++layer)
+    count[layer] += static_cast<int>(restores[layer].size());
   return count;
 }
 
@@ -99,7 +101,8 @@ std::vector<std::string> critical_path(const Plan& plan, SignalId signal) {
     const int possible = earliest % 2 == 0 ? earliest + 1 : earliest + 2;
     if (!through.empty()) {
       note += ", " + through;
-      if (requested > 0 && layer_of(done) == requested) note += fmt::format(", pinned to layer {}", requested);
+      if (requested > 0 && layer_of(done) == requested)
+        note += fmt::format(", pinned to layer {}", requested);
     } else if (done > possible) {
       note += layer_of(done) == requested ? fmt::format(", not_before({})", requested)
                                           : std::string(", the MLPs before it are full");

@@ -5,7 +5,8 @@
 namespace qwengpu::circuit {
 
 Linear::Linear(Signal signal) {
-  if (!signal.valid()) throw Error("a formula uses a signal that was never made (a default-constructed Signal)");
+  if (!signal.valid())
+    throw Error("a formula uses a signal that was never made (a default-constructed Signal)");
   terms_.push_back({signal.id, 1});
 }
 
@@ -70,7 +71,8 @@ Linear number(const Word& word) {
 Word slice(const Word& word, int first, int count) {
   Word out;
   for (int i = first; i < first + count; ++i) {
-    out.push_back(i >= 0 && i < static_cast<int>(word.size()) ? word[static_cast<std::size_t>(i)] : Linear(0));
+    out.push_back(i >= 0 && i < static_cast<int>(word.size()) ? word[static_cast<std::size_t>(i)]
+                                                              : Linear(0));
   }
   return out;
 }

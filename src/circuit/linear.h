@@ -46,8 +46,9 @@ class Linear {
   };
 
   Linear() = default;
-  Linear(double constant) : constant_(constant) {}  // NOLINT(google-explicit-constructor): formulas read as formulas
-  Linear(Signal signal);                            // NOLINT(google-explicit-constructor)
+  Linear(double constant)
+      : constant_(constant) {}  // NOLINT(google-explicit-constructor): formulas read as formulas
+  Linear(Signal signal);        // NOLINT(google-explicit-constructor)
 
   const std::vector<Term>& terms() const { return terms_; }
   double constant() const { return constant_; }

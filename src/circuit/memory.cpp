@@ -26,7 +26,8 @@ std::vector<HeadSpec::Row> rows(const Word& forms, int first_dim) {
 }
 
 std::vector<HeadSpec::Row> decoded_rows(const Word& address, const Linear& when) {
-  if (address.size() > 7) throw Error(fmt::format("an address of {} bits; a head has 128 words", address.size()));
+  if (address.size() > 7)
+    throw Error(fmt::format("an address of {} bits; a head has 128 words", address.size()));
   std::vector<HeadSpec::Row> out;
   for (int i = 0; i < 1 << address.size(); ++i) {
     out.push_back({i, both(match(address, static_cast<std::uint64_t>(i)), when)});

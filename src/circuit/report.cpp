@@ -56,7 +56,8 @@ Report make_report(const Plan& plan, const qwen::Checkpoint& checkpoint, const s
     report.neurons += l.neurons();
     const auto& u = units[static_cast<std::size_t>(l.layer)];
     l.units.assign(u.begin(), u.end());
-    std::stable_sort(l.units.begin(), l.units.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::stable_sort(l.units.begin(), l.units.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
   }
   report.peak_columns = plan.peak;
   report.peak_sublayer = plan.peak_sublayer;
@@ -70,8 +71,8 @@ Report make_report(const Plan& plan, const qwen::Checkpoint& checkpoint, const s
 std::string to_text(const Report& r) {
   std::string text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{} signals, {} neurons, {} heads, {} non-zero weights\n", r.signals, r.neurons, r.heads,
-                 r.nonzeros);
+  fmt::format_to(out, "{} signals, {} neurons, {} heads, {} non-zero weights\n", r.signals, r.neurons,
+                 r.heads, r.nonzeros);
   fmt::format_to(out, "peak {} columns after {} ({} before signals were moved later)\n", r.peak_columns,
                  sublayer_name(r.peak_sublayer), r.peak_columns_unsunk);
   fmt::format_to(out, "depth {} MLPs: {}\n\n", r.depth, fmt::join(r.critical_path, " -> "));
@@ -85,14 +86,15 @@ std::string to_text(const Report& r) {
     }
     if (l.units.size() > 6) what += fmt::format("and {} more", l.units.size() - 6);
     while (!what.empty() && what.back() == ' ') what.pop_back();
-    fmt::format_to(out, "{:3}{}   {:5} {:5}   {:6}: {:6} {:6} {:6}  {:7.0f}  {}\n", l.layer, l.attention ? "a" : " ",
-                   l.columns_mixer, l.columns_mlp, l.neurons(), l.gates, l.restores, l.clears, l.energy, what);
+    fmt::format_to(out, "{:3}{}   {:5} {:5}   {:6}: {:6} {:6} {:6}  {:7.0f}  {}\n", l.layer,
+                   l.attention ? "a" : " ", l.columns_mixer, l.columns_mlp, l.neurons(), l.gates, l.restores,
+                   l.clears, l.energy, what);
   }
   const auto& c = r.certificate;
-  fmt::format_to(out, "\nexact in fp32: largest sum {:.0f} of 2^24, {} in {}\n", c.fp32.magnitude, c.fp32.what,
-                 sublayer_name(c.fp32.sublayer));
-  fmt::format_to(out, "norms exact: largest energy {:.0f} of {:.0f}, at {}\n", c.energy.magnitude, c.energy.limit,
-                 c.energy.what);
+  fmt::format_to(out, "\nexact in fp32: largest sum {:.0f} of 2^24, {} in {}\n", c.fp32.magnitude,
+                 c.fp32.what, sublayer_name(c.fp32.sublayer));
+  fmt::format_to(out, "norms exact: largest energy {:.0f} of {:.0f}, at {}\n", c.energy.magnitude,
+                 c.energy.limit, c.energy.what);
   if (c.bf16.empty()) {
     fmt::format_to(out, "bf16 activations: every value fits 8 bits\n");
   } else {

@@ -1,4 +1,5 @@
-// List scheduling: sublayer by sublayer, every neuron goes to the first MLP after its inputs that has room, the most urgent first.
+// List scheduling: sublayer by sublayer, every neuron goes to the first MLP after its inputs that has room,
+// the most urgent first.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -39,8 +40,9 @@ class Scheduler {
       const int layer = circuit_.heads()[h].layer;
       if (!plan_.live_head[h] || layer == HeadSpec::earliest) continue;
       if (++pinned_[static_cast<std::size_t>(layer)] > geometry_.gdn_heads) {
-        throw Error(fmt::format("layer {} has {} heads, and head \"{}\" is one too many; move it to another layer",
-                                layer, geometry_.gdn_heads, circuit_.heads()[h].name));
+        throw Error(
+            fmt::format("layer {} has {} heads, and head \"{}\" is one too many; move it to another layer",
+                        layer, geometry_.gdn_heads, circuit_.heads()[h].name));
       }
     }
   }
@@ -52,10 +54,12 @@ class Scheduler {
     for (auto it = plan_.order.rbegin(); it != plan_.order.rend(); ++it) {
       int start = plan_.end;
       if (it->kind == Node::neuron) {
-        for (const auto& out : circuit_.neurons()[it->index].outputs) start = std::min(start, needed[out.signal]);
+        for (const auto& out : circuit_.neurons()[it->index].outputs)
+          start = std::min(start, needed[out.signal]);
         start = mlp_before(start);
         deadline_[it->index] = start;
-        for_each_input(circuit_.neurons()[it->index], [&](SignalId s) { needed[s] = std::min(needed[s], start); });
+        for_each_input(circuit_.neurons()[it->index],
+                       [&](SignalId s) { needed[s] = std::min(needed[s], start); });
       } else if (it->kind == Node::head) {
         const HeadSpec& head = circuit_.heads()[it->index];
         for (const auto& out : head.outputs) start = std::min(start, needed[out.signal.id]);
@@ -100,7 +104,8 @@ class Scheduler {
     for (const Node node : plan_.order) {
       if (node.kind == Node::signal && waits_signal_[node.index] == 0) signal_is_ready(node.index);
     }
-    for (int sublayer = 0; unplaced > 0; ++sublayer) {  // runs past the last layer to say how many are missing
+    for (int sublayer = 0; unplaced > 0;
+         ++sublayer) {  // runs past the last layer to say how many are missing
       unplaced -= sublayer % 2 == 0 ? place_heads(sublayer) : place_neurons(sublayer);
     }
   }
@@ -204,10 +209,12 @@ class Scheduler {
         if (plan_.live_signal[s] && (worst == Signal::none || plan_.ready[s] > plan_.ready[worst])) worst = s;
       });
       message += fmt::format(
-          "{}head \"{}\" of layer {} reads signal \"{}\", ready only after {}; a mixer of layer {} sees what {} and "
+          "{}head \"{}\" of layer {} reads signal \"{}\", ready only after {}; a mixer of layer {} sees what "
+          "{} and "
           "earlier sublayers wrote. Critical path: {}",
-          message.empty() ? "" : "\n", head.name, head.layer, plan_.name(worst), sublayer_name(plan_.ready[worst]),
-          head.layer, sublayer_name(mixer_of(head.layer) - 1), fmt::join(critical_path(plan_, worst), " -> "));
+          message.empty() ? "" : "\n", head.name, head.layer, plan_.name(worst),
+          sublayer_name(plan_.ready[worst]), head.layer, sublayer_name(mixer_of(head.layer) - 1),
+          fmt::join(critical_path(plan_, worst), " -> "));
     }
     if (late_.size() > 5) message += fmt::format("\nand {} more heads", late_.size() - 5);
     throw Error(message);
@@ -219,17 +226,19 @@ class Scheduler {
       if (plan_.live_signal[s] && (worst == Signal::none || plan_.ready[s] > plan_.ready[worst])) worst = s;
     }
     if (worst == Signal::none || plan_.ready[worst] < plan_.end) return;
-    throw Error(fmt::format("the circuit needs {} layers and the model has {}: signal \"{}\" is ready only after {}. "
-                            "Critical path: {}",
-                            layer_of(plan_.ready[worst]) + 1, geometry_.layers, plan_.name(worst),
-                            sublayer_name(plan_.ready[worst]), fmt::join(critical_path(plan_, worst), " -> ")));
+    throw Error(
+        fmt::format("the circuit needs {} layers and the model has {}: signal \"{}\" is ready only after {}. "
+                    "Critical path: {}",
+                    layer_of(plan_.ready[worst]) + 1, geometry_.layers, plan_.name(worst),
+                    sublayer_name(plan_.ready[worst]), fmt::join(critical_path(plan_, worst), " -> ")));
   }
 
   void number_heads() {
     std::vector<int> next = at_layers();
     plan_.head_index.assign(circuit_.heads().size(), -1);
     for (std::uint32_t h = 0; h < circuit_.heads().size(); ++h) {
-      if (plan_.live_head[h]) plan_.head_index[h] = next[static_cast<std::size_t>(layer_of(plan_.head_at[h]))]++;
+      if (plan_.live_head[h])
+        plan_.head_index[h] = next[static_cast<std::size_t>(layer_of(plan_.head_at[h]))]++;
     }
   }
 
@@ -245,7 +254,8 @@ class Scheduler {
   std::vector<SignalId> restored_;  // in the MLP of the current layer
 };
 
-// A raw read is restored by -relu(x - 1) with x 0, 1 or a read of at least 2. Anything else in the column must be bits.
+// A raw read is restored by -relu(x - 1) with x 0, 1 or a read of at least 2. Anything else in the column
+// must be bits.
 void check_restored(const Plan& plan) {
   for (SignalId s = 0; s < plan.live_signal.size(); ++s) {
     const auto& info = plan.circuit.signals()[s];
@@ -253,9 +263,10 @@ void check_restored(const Plan& plan) {
     for (const auto& c : info.contributions) {
       const Range r = scaled(plan.products[c.neuron], c.coef);
       if (r.lo >= 0 && r.hi <= 1) continue;
-      throw Error(fmt::format("signal \"{}\" collects reads of heads, so every other contribution must be 0 or 1; one is "
-                              "in [{}, {}]. Compute it in a signal of its own and add() that",
-                              info.name, r.lo, r.hi));
+      throw Error(fmt::format(
+          "signal \"{}\" collects reads of heads, so every other contribution must be 0 or 1; one is "
+          "in [{}, {}]. Compute it in a signal of its own and add() that",
+          info.name, r.lo, r.hi));
     }
   }
 }
@@ -275,16 +286,19 @@ void schedule(Plan& plan, const CompileOptions& options) {
     plan.critical_path = critical_path(plan, last);
   }
 
-  const auto peak_of = [&] {
+  // Fewer columns at the peak, or as many and fewer elsewhere: less to hold and less energy for the norms.
+  const auto cost = [&] {
     const std::vector<int> live = live_columns(plan);
-    return *std::max_element(live.begin(), live.end());
+    return std::pair(*std::max_element(live.begin(), live.end()),
+                     std::accumulate(live.begin(), live.end(), 0L));
   };
-  plan.peak_unsunk = peak_of();
+  const auto unsunk = cost();
+  plan.peak_unsunk = unsunk.first;
   if (!options.sink) return;
   const std::vector<int> as_soon_as_possible = plan.neuron_at;
   sink(plan);
   plan.update_lifetimes();
-  if (peak_of() >= plan.peak_unsunk) {
+  if (cost() >= unsunk) {
     plan.neuron_at = as_soon_as_possible;
     plan.update_lifetimes();
   }

@@ -1,6 +1,7 @@
-// Sinking: a signal made early and read late holds a column all the while. Making it later frees the column but holds its inputs
-// longer, so signals with the same inputs move together: the 64 lines of a decoder are worth holding 6 address bits, one is not.
-// Works on the finished as-soon-as-possible schedule, last sublayer first, so that readers have moved before what they read.
+// Sinking: a signal made early and read late holds a column all the while. Making it later frees the column
+// but holds its inputs longer, so signals with the same inputs move together: the 64 lines of a decoder are
+// worth holding 6 address bits, one is not. Works on the finished as-soon-as-possible schedule, last sublayer
+// first, so that readers have moved before what they read.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -29,10 +30,12 @@ class Sinker {
     used_ = plan_.neurons_per_layer();
     // Units by the sublayer of their last neuron; moved units go later, where they have been handled already.
     std::vector<std::vector<std::size_t>> by_sublayer(static_cast<std::size_t>(plan_.end));
-    for (std::size_t u = 0; u < units_.size(); ++u) by_sublayer[static_cast<std::size_t>(units_[u].last)].push_back(u);
+    for (std::size_t u = 0; u < units_.size(); ++u)
+      by_sublayer[static_cast<std::size_t>(units_[u].last)].push_back(u);
     for (int sublayer = plan_.end - 1; sublayer > 0; sublayer -= 2) {
       std::map<std::vector<SignalId>, std::vector<std::size_t>> families;  // by inputs
-      for (const std::size_t u : by_sublayer[static_cast<std::size_t>(sublayer)]) families[units_[u].inputs].push_back(u);
+      for (const std::size_t u : by_sublayer[static_cast<std::size_t>(sublayer)])
+        families[units_[u].inputs].push_back(u);
       for (const auto& [inputs, family] : families) move(inputs, family);
     }
   }
@@ -58,7 +61,8 @@ class Sinker {
     // Embeddings and reads of heads stand where they are, and a unit with one of them gains little.
     std::vector<bool> fixed(signals.size());
     for (SignalId s = 0; s < signals.size(); ++s) {
-      if (plan_.live_signal[s] && (signals[s].is_input || !signals[s].raw_reads.empty())) fixed[root(s)] = true;
+      if (plan_.live_signal[s] && (signals[s].is_input || !signals[s].raw_reads.empty()))
+        fixed[root(s)] = true;
     }
     std::vector<std::size_t> unit_of(signals.size(), SIZE_MAX);
     for (SignalId s = 0; s < signals.size(); ++s) {
@@ -89,7 +93,8 @@ class Sinker {
     int first_read = plan_.end;
     for (const SignalId s : unit.signals) {
       for (const Node r : plan_.readers[s]) {
-        first_read = std::min(first_read, r.kind == Node::neuron ? plan_.neuron_at[r.index] : plan_.head_at[r.index]);
+        first_read =
+            std::min(first_read, r.kind == Node::neuron ? plan_.neuron_at[r.index] : plan_.head_at[r.index]);
       }
     }
     unit.latest = first_read % 2 == 0 ? first_read - 1 : first_read - 2;
@@ -113,7 +118,8 @@ class Sinker {
     std::vector<int> limits;
     for (const std::size_t u : members) {
       find_latest(units_[u]);
-      if (units_[u].latest < units_[u].last) continue;  // one of its signals is read before another one is complete
+      if (units_[u].latest < units_[u].last)
+        continue;  // one of its signals is read before another one is complete
       family.push_back(u);
       limits.push_back(units_[u].latest);
     }

@@ -1,4 +1,5 @@
-// Last pass: a plan becomes tensors. The norms multiply by 2^-15 and every projection that reads the residual by 2^15.
+// Last pass: a plan becomes tensors. The norms multiply by 2^-15 and every projection that reads the residual
+// by 2^15.
 //   gate_proj  2^15 * 128 * gate     silu(128 n) is exactly 128 n for n >= 1 and exactly 0 for n <= 0
 //   up_proj    2^15 * up
 //   down_proj  coef / 128
@@ -21,7 +22,10 @@ constexpr double silu_gain = 128;
 class Writer {
  public:
   Writer(const Plan& plan, const TokenTable& tokens)
-      : plan_(plan), circuit_(plan.circuit), geometry_(circuit_.geometry()), checkpoint_(sized(geometry_, tokens)) {
+      : plan_(plan),
+        circuit_(plan.circuit),
+        geometry_(circuit_.geometry()),
+        checkpoint_(sized(geometry_, tokens)) {
     checkpoint_.token_spellings = tokens.spellings;
     checkpoint_.eos_token = tokens.eos;
     checkpoint_.pad_token = tokens.pad;
@@ -47,14 +51,17 @@ class Writer {
   static void put(qwen::SparseTensor& tensor, int row, int col, double value, const Describe& describe) {
     const auto weight = static_cast<float>(value);
     if (static_cast<double>(weight) != value || !qwen::exactly_representable(weight)) {
-      throw Error(fmt::format("{} needs the weight {}, which has more than the 8 significant bits of bf16; split it",
-                              describe(), value));
+      throw Error(
+          fmt::format("{} needs the weight {}, which has more than the 8 significant bits of bf16; split it",
+                      describe(), value));
     }
-    if (weight != 0) tensor.entries.push_back({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(col), weight});
+    if (weight != 0)
+      tensor.entries.push_back({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(col), weight});
   }
 
   template <typename Describe>
-  void put_form(qwen::SparseTensor& tensor, int row, const Linear& form, double gain, const Describe& describe) {
+  void put_form(qwen::SparseTensor& tensor, int row, const Linear& form, double gain,
+                const Describe& describe) {
     for (const Linear::Term& t : form.terms()) {
       if (plan_.column[t.signal] < 0) continue;  // the constant 0
       put(tensor, row, plan_.column[t.signal], gain * t.coef, [&] {
@@ -70,7 +77,8 @@ class Writer {
     const double high = std::trunc(constant / unit) * unit;
     const auto describe_constant = [&] { return fmt::format("{}, constant {},", describe(), constant); };
     put(tensor, row, plan_.constants.one, gain * high, describe_constant);
-    if (constant != high) put(tensor, row, plan_.constants.one_low, gain * (constant - high), describe_constant);
+    if (constant != high)
+      put(tensor, row, plan_.constants.one_low, gain * (constant - high), describe_constant);
   }
 
   void check_token(int token, const char* what) const {
@@ -93,16 +101,19 @@ class Writer {
     for (const Circuit::Embed& e : circuit_.embeds()) {
       check_token(e.token, "embed()");
       if (!plan_.live_signal[e.signal]) continue;
-      put(embedding, e.token, plan_.column[e.signal], e.value,
-          [&] { return fmt::format("the embedding of signal \"{}\" in token {}", plan_.name(e.signal), e.token); });
+      put(embedding, e.token, plan_.column[e.signal], e.value, [&] {
+        return fmt::format("the embedding of signal \"{}\" in token {}", plan_.name(e.signal), e.token);
+      });
     }
     // Final norm: x * 2^-15 * (1 + w); w = -1 keeps the ballast out of the logits.
     auto& norm = checkpoint_.at("model.norm.weight");
-    for (const int column : plan_.constants.ballast_columns) put(norm, column, 0, -1, [] { return "the final norm"; });
+    for (const int column : plan_.constants.ballast_columns)
+      put(norm, column, 0, -1, [] { return "the final norm"; });
     auto& lm_head = checkpoint_.at("lm_head.weight");
     for (const auto& [token, form] : circuit_.unembeds()) {
       check_token(token, "unembed()");
-      put_form(lm_head, token, form, norm_gain, [t = token] { return fmt::format("the logit of token {}", t); });
+      put_form(lm_head, token, form, norm_gain,
+               [t = token] { return fmt::format("the logit of token {}", t); });
     }
   }
 
@@ -117,13 +128,16 @@ class Writer {
       put_form(gate, row, neuron.gate, norm_gain * silu_gain, describe);
       put_form(up, row, neuron.up, norm_gain, describe);
       for (const auto& out : neuron.outputs) {
-        if (plan_.live_signal[out.signal]) put(down, plan_.column[out.signal], row, out.coef / silu_gain, describe);
+        if (plan_.live_signal[out.signal])
+          put(down, plan_.column[out.signal], row, out.coef / silu_gain, describe);
       }
       ++row;
     }
     // y += -sign * relu(sign * x - offset) on one column
     const auto subtract = [&](SignalId s, double sign, double offset) {
-      const auto describe = [&] { return fmt::format("the restored or cleared signal \"{}\"", plan_.name(s)); };
+      const auto describe = [&] {
+        return fmt::format("the restored or cleared signal \"{}\"", plan_.name(s));
+      };
       const int column = plan_.column[s];
       put(gate, row, column, norm_gain * silu_gain * sign, describe);
       put(gate, row, plan_.constants.one, -norm_gain * silu_gain * offset, describe);
@@ -139,7 +153,8 @@ class Writer {
       if (plan_.ranges[s].lo < 0) subtract(s, -1, 0);
     }
     if (row > geometry_.intermediate) {
-      throw std::logic_error(fmt::format("MLP {} was given {} neurons of {}", layer, row, geometry_.intermediate));
+      throw std::logic_error(
+          fmt::format("MLP {} was given {} neurons of {}", layer, row, geometry_.intermediate));
     }
   }
 
@@ -147,14 +162,16 @@ class Writer {
     if (neurons_by_layer_.empty()) {
       neurons_by_layer_.resize(static_cast<std::size_t>(geometry_.layers));
       for (std::uint32_t n = 0; n < circuit_.neurons().size(); ++n) {
-        if (plan_.live_neuron[n]) neurons_by_layer_[static_cast<std::size_t>(layer_of(plan_.neuron_at[n]))].push_back(n);
+        if (plan_.live_neuron[n])
+          neurons_by_layer_[static_cast<std::size_t>(layer_of(plan_.neuron_at[n]))].push_back(n);
       }
     }
     return neurons_by_layer_[static_cast<std::size_t>(layer)];
   }
 
-  // q, k, v = silu(128 form): 0 or 128. The L2 norm makes a one-hot key exactly 1; S <- S + k (beta (v - S^T k))^T then replaces a word
-  // exactly. A read passes q / sqrt(128), the RMSNorm and silu(z) = 128: sqrt(128 / ones) * 128, times 2 / 128 in out_proj.
+  // q, k, v = silu(128 form): 0 or 128. The L2 norm makes a one-hot key exactly 1; S <- S + k (beta (v - S^T
+  // k))^T then replaces a word exactly. A read passes q / sqrt(128), the RMSNorm and silu(z) = 128: sqrt(128
+  // / ones) * 128, times 2 / 128 in out_proj.
   void heads() {
     for (std::uint32_t h = 0; h < circuit_.heads().size(); ++h) {
       if (!plan_.live_head[h]) continue;
@@ -170,7 +187,8 @@ class Writer {
       const auto channels = [&](const std::vector<HeadSpec::Row>& rows, int first) {
         for (const HeadSpec::Row& row : rows) {
           put_form(qkv, first + row.dim, row.form, norm_gain * silu_gain, describe);
-          put(conv, first + row.dim, geometry_.conv_kernel - 1, 1, describe);  // identity: the current token's tap
+          put(conv, first + row.dim, geometry_.conv_kernel - 1, 1,
+              describe);  // identity: the current token's tap
         }
       };
       channels(head.query, index * geometry_.gdn_key_dim);
@@ -178,9 +196,11 @@ class Writer {
       channels(head.value, 2 * geometry_.gdn_key_width() + index * geometry_.gdn_value_dim);
       const int first_value = index * geometry_.gdn_value_dim;
       for (const HeadSpec::Row& row : head.z) {
-        put_form(tensor("in_proj_z.weight"), first_value + row.dim, row.form, norm_gain * silu_gain, describe);
+        put_form(tensor("in_proj_z.weight"), first_value + row.dim, row.form, norm_gain * silu_gain,
+                 describe);
       }
-      // beta = sigmoid(+-128 n) is exactly 1 or 0; g = -softplus(256 clear - 128) is exactly 0, or -128 and exp(g) = 0.
+      // beta = sigmoid(+-128 n) is exactly 1 or 0; g = -softplus(256 clear - 128) is exactly 0, or -128 and
+      // exp(g) = 0.
       put_form(tensor("in_proj_b.weight"), index, head.write_enable, norm_gain * silu_gain, describe);
       put_form(tensor("in_proj_a.weight"), index, head.clear, norm_gain * 256, describe);
       put(tensor("dt_bias"), index, 0, -128, describe);
@@ -190,7 +210,8 @@ class Writer {
       }
       for (const HeadSpec::Output& out : head.outputs) {
         if (!plan_.live_signal[out.signal.id]) continue;
-        put(tensor("out_proj.weight"), plan_.column[out.signal.id], first_value + out.dim, 2 / silu_gain, describe);
+        put(tensor("out_proj.weight"), plan_.column[out.signal.id], first_value + out.dim, 2 / silu_gain,
+            describe);
       }
     }
   }
@@ -204,6 +225,8 @@ class Writer {
 
 }  // namespace
 
-qwen::Checkpoint write_weights(const Plan& plan, const TokenTable& tokens) { return Writer(plan, tokens).run(); }
+qwen::Checkpoint write_weights(const Plan& plan, const TokenTable& tokens) {
+  return Writer(plan, tokens).run();
+}
 
 }  // namespace qwengpu::circuit

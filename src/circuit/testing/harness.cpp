@@ -17,7 +17,8 @@ qwen::Geometry small_geometry(int layers, int hidden, int intermediate) {
   return g;
 }
 
-Harness::Harness(const Circuit& circuit, const TokenTable& tokens, EngineKind kind, const CompileOptions& options)
+Harness::Harness(const Circuit& circuit, const TokenTable& tokens, EngineKind kind,
+                 const CompileOptions& options)
     : circuit_(circuit), compiled_(compile(circuit, tokens, options)) {
   engine_ = kind == EngineKind::sparse ? engine::make_sparse(compiled_.checkpoint)
                                        : engine::make_reference(compiled_.checkpoint);
@@ -47,7 +48,8 @@ void Harness::set(Signal input, double value) {
 }
 
 void Harness::set_number(const Signals& word, std::uint64_t value) {
-  for (std::size_t i = 0; i < word.size(); ++i) set(word[i], i < 64 ? static_cast<double>(value >> i & 1) : 0);
+  for (std::size_t i = 0; i < word.size(); ++i)
+    set(word[i], i < 64 ? static_cast<double>(value >> i & 1) : 0);
 }
 
 void Harness::step() { engine_->append_embedding(embedding_); }
@@ -73,8 +75,9 @@ std::uint64_t Harness::get_number(const Word& word) const {
     const double x = get(word[i]);
     if (x != 0 && x != 1) {
       const auto& terms = word[i].terms();
-      throw Error(fmt::format("bit {} of a word{} is {}", i,
-                              terms.empty() ? "" : fmt::format(" (\"{}\")", circuit_.name(Signal{terms.front().signal})), x));
+      throw Error(fmt::format(
+          "bit {} of a word{} is {}", i,
+          terms.empty() ? "" : fmt::format(" (\"{}\")", circuit_.name(Signal{terms.front().signal})), x));
     }
     if (x == 1) number |= std::uint64_t{1} << i;
   }
@@ -108,8 +111,9 @@ void compare_with_evaluator(const Circuit& circuit, int vectors, std::uint64_t s
       const double got = harness.get(Signal{s});
       const double expected = static_cast<double>(oracle.get(Signal{s}));
       if (got != expected) {
-        throw Error(fmt::format("seed {}, vector {}: signal \"{}\" is {} in the model and {} in the evaluator", seed, v,
-                                circuit.signals()[s].name, got, expected));
+        throw Error(
+            fmt::format("seed {}, vector {}: signal \"{}\" is {} in the model and {} in the evaluator", seed,
+                        v, circuit.signals()[s].name, got, expected));
       }
     }
   }

@@ -13,8 +13,10 @@ void build_gates(Circuit& c) {
   const Linear x = number(slice(in, 0, 5)) - 16 * Linear(in[5]);
   keep(c, {and_(c, "and", in), nor_(c, "nor", in), or_(c, "or", in), parity(c, "parity", in),
            xor_(c, "xor", in[0], 1 - in[1]), relu(c, "relu", x), threshold(c, "threshold", x, 3),
-           equal(c, "equal", x, -2), product(c, "product", number(slice(in, 0, 3)) - 4 * in[3], in[4] - 3 * in[5]), copy(c, "copy", x),
-           pwl(c, "pwl", x, -16, 31, [](int s) { return s * s % 13 - 6; }, in[7])});
+           equal(c, "equal", x, -2),
+           product(c, "product", number(slice(in, 0, 3)) - 4 * in[3], in[4] - 3 * in[5]), copy(c, "copy", x),
+           pwl(
+               c, "pwl", x, -16, 31, [](int s) { return s * s % 13 - 6; }, in[7])});
   keep(c, decode(c, "decode", slice(in, 2, 6)));
   keep(c, pwl_bits(c, "bits", sum(in), 8));
   keep(c, mux(c, "mux", in[0], slice(in, 1, 3), slice(in, 4, 3)));
@@ -47,7 +49,8 @@ TEST(Model, ConstantsOfUpTo16BitsAreSplitOverTwoColumns) {
   compare_with_evaluator(c, 500, 3);
 }
 
-// A long pipeline of random gates in a model with few columns: they must be freed, zeroed and reused many times.
+// A long pipeline of random gates in a model with few columns: they must be freed, zeroed and reused many
+// times.
 void build_random(Circuit& c, std::mt19937_64& random, int stages, int width) {
   const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   Signals live = input_word(c, "in", width);
@@ -69,21 +72,31 @@ void build_random(Circuit& c, std::mt19937_64& random, int stages, int width) {
       };
       const std::string name = fmt::format("s{}[{}]", stage, i);
       switch (pick(7)) {
-        case 0: next.push_back(and_(c, name, {any_bit(), any_bit(), any_bit()})); break;
-        case 1: next.push_back(xor_(c, name, any_bit(), any_bit())); break;
-        case 2: next.push_back(copy(c, name, any_bit() - any_bit())); break;  // needs two clearing neurons
+        case 0:
+          next.push_back(and_(c, name, {any_bit(), any_bit(), any_bit()}));
+          break;
+        case 1:
+          next.push_back(xor_(c, name, any_bit(), any_bit()));
+          break;
+        case 2:
+          next.push_back(copy(c, name, any_bit() - any_bit()));
+          break;  // needs two clearing neurons
         case 3: {
           const Linear f = any_bit() + any_bit() + any_bit();
           next.push_back(pwl(c, name, f, 0, 3, [](int s) { return (s * 5) % 4; }));
           break;
         }
-        case 4: next.push_back(threshold(c, name, any() + any() + any(), 1)); break;
+        case 4:
+          next.push_back(threshold(c, name, any() + any() + any(), 1));
+          break;
         case 5: {
           const auto later = c.not_before(pick(stage + 2));
           next.push_back(or_(c, name, {any_bit(), any_bit()}));
           break;
         }
-        default: next.push_back(mux(c, name, any_bit(), any_bit(), any_bit())); break;
+        default:
+          next.push_back(mux(c, name, any_bit(), any_bit(), any_bit()));
+          break;
       }
     }
     // some signals live on for a few stages
@@ -107,6 +120,28 @@ TEST(Model, RandomCircuitsReuseColumnsAndStayExact) {
     for (const LayerReport& l : report.layers) clears += l.clears;
     EXPECT_GT(clears, 20);
     EXPECT_LE(report.peak_columns, 62);
+  }
+}
+
+TEST(Model, ThePlacementSaysHowLongASignalStaysIntact) {
+  std::mt19937_64 random(113);
+  Circuit c(small_geometry(28, 64, 96));
+  build_random(c, random, 18, 12);
+  Harness h(c);
+  std::vector<std::vector<float>> residuals;
+  h.engine().on_sublayer([&](int, std::span<const float> r) { residuals.emplace_back(r.begin(), r.end()); });
+  for (int v = 0; v < 20; ++v) {
+    residuals.clear();
+    for (SignalId s = 0; s < 12; ++s) h.set(Signal{s}, static_cast<double>(random() & 1));
+    h.step();
+    for (const auto& [name, place] : h.compiled().placement.signals) {
+      if (place.column < 0) continue;
+      const auto at = [&](int sublayer) {
+        return residuals.at(static_cast<std::size_t>(sublayer + 1))
+            .at(static_cast<std::size_t>(place.column));
+      };
+      for (int t = place.ready; t <= place.intact_until; ++t) ASSERT_EQ(at(t), at(place.ready)) << name;
+    }
   }
 }
 
@@ -137,8 +172,9 @@ TEST(Model, AFullMlpSpillsIntoTheNextOne) {
   const Signals in = input_word(c, "in", 8);
   keep(c, decode(c, "line", in));  // 256 neurons, 100 a layer
   const Report report = compile(c, {{"step"}, -1, -1}).report;
-  EXPECT_EQ(report.layers[0].gates + report.layers[1].gates + report.layers[2].gates + report.layers[3].gates +
-                report.layers[4].gates + report.layers[5].gates + report.layers[6].gates + report.layers[7].gates,
+  EXPECT_EQ(report.layers[0].gates + report.layers[1].gates + report.layers[2].gates +
+                report.layers[3].gates + report.layers[4].gates + report.layers[5].gates +
+                report.layers[6].gates + report.layers[7].gates,
             256);
   for (const LayerReport& l : report.layers) EXPECT_LE(l.neurons(), 100);
   compare_with_evaluator(c, 100, 5);
@@ -153,7 +189,8 @@ TEST(Model, TokensGoInAndOut) {
   }
   // the answer to token t is t + 1, or t - 1 when t is odd
   const Linear answer = n + 1 - 2 * a;
-  for (int token = 0; token < 8; ++token) c.unembed(token, 4 * equal(c, fmt::format("is{}", token), answer, token));
+  for (int token = 0; token < 8; ++token)
+    c.unembed(token, 4 * equal(c, fmt::format("is{}", token), answer, token));
   TokenTable tokens;
   for (int token = 0; token < 8; ++token) tokens.spellings.push_back(fmt::format("<{}>", token));
   Harness h(c, tokens);
