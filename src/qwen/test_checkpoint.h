@@ -40,7 +40,7 @@ inline void add_random_spellings(Checkpoint& c) {
 
 // Ordinary random weights: every projection has the given share of non-zeros, scaled so that activations stay
 // near 1. All values are exact in bf16.
-inline Checkpoint random_checkpoint(const Geometry& g, std::uint32_t seed, double density = 0.5) {
+inline Checkpoint random_checkpoint(const Geometry& g, std::uint_fast32_t seed, double density = 0.5) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
   std::uniform_real_distribution<double> uniform;

@@ -1,0 +1,36 @@
+#include "engine/activations.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace qwengpu::engine {
+namespace {
+
+// The constructed weights rest on these (gain 128, see the design's "Exactness by discipline").
+TEST(Activations, AreExactAtGain128) {
+  EXPECT_EQ(silu(-128.0f), 0.0f);
+  EXPECT_EQ(silu(128.0f), 128.0f);
+  EXPECT_EQ(silu(0.0f), 0.0f);
+  EXPECT_EQ(sigmoid(128.0f), 1.0f);
+  EXPECT_EQ(sigmoid(-128.0f), 0.0f);
+  EXPECT_EQ(softplus(-128.0f), 0.0f);
+  EXPECT_EQ(softplus(128.0f), 128.0f);
+}
+
+TEST(Activations, FastFormsEqualThePlainOnesBitForBit) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> wide(-130, 130), high(17, 19), low(-90, -88);
+  for (int i = 0; i < 300000; ++i) {
+    for (const float x : {wide(random), high(random), low(random)}) {
+      ASSERT_EQ(fast_silu(x), silu(x)) << x;
+      ASSERT_EQ(fast_sigmoid(x), sigmoid(x)) << x;
+    }
+  }
+  for (const float x : {18.0f, -89.0f, 0.0f, 1e30f, -1e30f}) ASSERT_EQ(fast_silu(x), silu(x)) << x;
+}
+
+}  // namespace
+}  // namespace qwengpu::engine
