@@ -12,7 +12,9 @@ namespace qwengpu::isa {
 namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
-bool is_number(std::string_view word) { return !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])); }
+bool is_number(std::string_view word) {
+  return !word.empty() && std::isdigit(static_cast<unsigned char>(word[0]));
+}
 
 // The characters of one line, consumed from the left.
 class Cursor {
@@ -59,9 +61,10 @@ std::uint32_t parse_number(std::string_view word) {
   const unsigned base = hex ? 16 : 10;
   if (digits.empty()) throw std::invalid_argument(fmt::format("'{}' is not a number", word));
   for (char c : digits) {
-    const unsigned digit = std::isdigit(static_cast<unsigned char>(c))    ? static_cast<unsigned>(c - '0')
-                           : std::isxdigit(static_cast<unsigned char>(c)) ? static_cast<unsigned>((c | 32) - 'a' + 10)
-                                                                          : 99;
+    const unsigned digit = std::isdigit(static_cast<unsigned char>(c)) ? static_cast<unsigned>(c - '0')
+                           : std::isxdigit(static_cast<unsigned char>(c))
+                               ? static_cast<unsigned>((c | 32) - 'a' + 10)
+                               : 99;
     if (digit >= base) throw std::invalid_argument(fmt::format("'{}' is not a number", word));
     value = value * base + digit;
     if (value > 0xffffffffu) throw std::invalid_argument(fmt::format("{} does not fit in 32 bits", word));
@@ -84,7 +87,8 @@ std::optional<int> find_register(std::string_view word) {
   if (word == "RZ") return rz;
   const auto number = numbered(word, 'R');
   if (number && *number >= Parameters::max_registers)
-    throw std::invalid_argument(fmt::format("register {} does not exist: R0 to R{}, RZ", word, Parameters::max_registers - 1));
+    throw std::invalid_argument(
+        fmt::format("register {} does not exist: R0 to R{}, RZ", word, Parameters::max_registers - 1));
   return number;
 }
 
@@ -151,7 +155,9 @@ class Assembler {
     }
     const std::string_view mnemonic = cursor.word();
     const auto op = find_op(mnemonic);
-    if (!op) throw std::invalid_argument(fmt::format("no instruction is called '{}'", mnemonic.empty() ? cursor.rest() : mnemonic));
+    if (!op)
+      throw std::invalid_argument(
+          fmt::format("no instruction is called '{}'", mnemonic.empty() ? cursor.rest() : mnemonic));
     if (*op == Op::Illegal && instruction.guard != PredicateOperand{})
       throw std::invalid_argument("ILLEGAL is the empty word: it has no guard");
     instruction.op = *op;
@@ -213,12 +219,18 @@ class Assembler {
         i.rd = register_operand(cursor);
         if (i.rd == rz) throw std::invalid_argument("RZ cannot be written");
         break;
-      case 'a': i.ra = register_operand(cursor); break;
-      case 'c': i.rc = register_operand(cursor); break;
+      case 'a':
+        i.ra = register_operand(cursor);
+        break;
+      case 'c':
+        i.rc = register_operand(cursor);
+        break;
       case 'b':
         // A store's immediate is its offset.
-        if (info(i.op).has('m')) i.rb = register_operand(cursor);
-        else b_operand(cursor, i);
+        if (info(i.op).has('m'))
+          i.rb = register_operand(cursor);
+        else
+          b_operand(cursor, i);
         break;
       case 'p': {
         const PredicateOperand p = predicate(cursor);
@@ -226,11 +238,20 @@ class Assembler {
         i.pd = p.index;
         break;
       }
-      case 'q': i.pa = predicate(cursor); break;
-      case 'r': i.pb = predicate(cursor); break;
-      case 'm': memory_operand(cursor, i); break;
-      case 't': target(cursor, i, line); break;
-      default: throw std::logic_error("operand kind is not in the table");
+      case 'q':
+        i.pa = predicate(cursor);
+        break;
+      case 'r':
+        i.pb = predicate(cursor);
+        break;
+      case 'm':
+        memory_operand(cursor, i);
+        break;
+      case 't':
+        target(cursor, i, line);
+        break;
+      default:
+        throw std::logic_error("operand kind is not in the table");
     }
   }
 
@@ -248,7 +269,8 @@ class Assembler {
     p.negated = cursor.accept('!');
     const std::string_view word = cursor.word();
     const auto number = find_predicate(word);
-    if (!number) throw std::invalid_argument(fmt::format("expected a predicate (P0 to P6, PT), not '{}'", word));
+    if (!number)
+      throw std::invalid_argument(fmt::format("expected a predicate (P0 to P6, PT), not '{}'", word));
     p.index = *number;
     return p;
   }
@@ -268,8 +290,8 @@ class Assembler {
       i.immediate = sum(ahead);
       ahead.expect(']');
       if (i.immediate % 4 != 0 || i.immediate >= Parameters::constant_bytes)
-        throw std::invalid_argument(fmt::format("constant address {:#x} is not a multiple of 4 below {:#x}", i.immediate,
-                                                Parameters::constant_bytes));
+        throw std::invalid_argument(fmt::format("constant address {:#x} is not a multiple of 4 below {:#x}",
+                                                i.immediate, Parameters::constant_bytes));
       cursor = ahead;
     } else {
       i.b_source = BSource::Immediate;
@@ -284,8 +306,10 @@ class Assembler {
     if (const auto number = find_register(ahead.word())) {
       i.ra = *number;
       cursor = ahead;
-      if (cursor.accept('-')) i.immediate = 0u - sum(cursor);
-      else if (cursor.accept('+')) i.immediate = sum(cursor);
+      if (cursor.accept('-'))
+        i.immediate = 0u - sum(cursor);
+      else if (cursor.accept('+'))
+        i.immediate = sum(cursor);
     } else {
       i.immediate = sum(cursor);
     }
@@ -300,7 +324,8 @@ class Assembler {
       return;
     }
     const std::uint32_t number = parse_number(word);
-    if (number >= Parameters::instructions) throw std::invalid_argument(fmt::format("instruction {} does not exist", number));
+    if (number >= Parameters::instructions)
+      throw std::invalid_argument(fmt::format("instruction {} does not exist", number));
     i.target = static_cast<int>(number);
   }
 
@@ -310,9 +335,12 @@ class Assembler {
     while (true) {
       const std::uint32_t term = number_or_name(cursor);
       value += negative ? 0u - term : term;
-      if (cursor.accept('+')) negative = false;
-      else if (cursor.accept('-')) negative = true;
-      else return value;
+      if (cursor.accept('+'))
+        negative = false;
+      else if (cursor.accept('-'))
+        negative = true;
+      else
+        return value;
     }
   }
 
@@ -347,9 +375,12 @@ std::string number_text(std::uint32_t value) {
 
 std::string b_text(const Instruction& i) {
   switch (i.b_source) {
-    case BSource::Register: return register_text(i.rb);
-    case BSource::Immediate: return number_text(i.immediate);
-    case BSource::Constant: return fmt::format("c[{:#x}]", i.immediate);
+    case BSource::Register:
+      return register_text(i.rb);
+    case BSource::Immediate:
+      return number_text(i.immediate);
+    case BSource::Constant:
+      return fmt::format("c[{:#x}]", i.immediate);
     case BSource::Special:
       return i.immediate < special_table.size() ? std::string(special_table[i.immediate].spelling)
                                                 : fmt::format("SR_{}", i.immediate);
@@ -366,22 +397,34 @@ std::string memory_text(const Instruction& i) {
 
 std::string operand_text(char kind, const Instruction& i) {
   switch (kind) {
-    case 'd': return register_text(i.rd);
-    case 'a': return register_text(i.ra);
-    case 'b': return b_text(i);
-    case 'c': return register_text(i.rc);
-    case 'p': return fmt::format("P{}", i.pd);
-    case 'q': return predicate_text(i.pa);
-    case 'r': return predicate_text(i.pb);
-    case 'm': return memory_text(i);
-    case 't': return fmt::format("{}", i.target);
-    default: throw std::logic_error("operand kind is not in the table");
+    case 'd':
+      return register_text(i.rd);
+    case 'a':
+      return register_text(i.ra);
+    case 'b':
+      return b_text(i);
+    case 'c':
+      return register_text(i.rc);
+    case 'p':
+      return fmt::format("P{}", i.pd);
+    case 'q':
+      return predicate_text(i.pa);
+    case 'r':
+      return predicate_text(i.pb);
+    case 'm':
+      return memory_text(i);
+    case 't':
+      return fmt::format("{}", i.target);
+    default:
+      throw std::logic_error("operand kind is not in the table");
   }
 }
 
 }  // namespace
 
-std::vector<Instruction> assemble(std::string_view text, const Constants& constants) { return Assembler(constants).run(text); }
+std::vector<Instruction> assemble(std::string_view text, const Constants& constants) {
+  return Assembler(constants).run(text);
+}
 
 std::string disassemble(const Instruction& i) {
   std::string text;

@@ -10,8 +10,8 @@
 namespace qwengpu::isa {
 namespace {
 
-// The lanes of S are not threads but the four fields of an API row: a guard by lane treats them differently, and an API call
-// speaks 0 for the lanes that its guard leaves out. BRA is taken when any lane executes it.
+// The lanes of S are not threads but the four fields of an API row: a guard by lane treats them differently,
+// and an API call speaks 0 for the lanes that its guard leaves out. BRA is taken when any lane executes it.
 // Tokens are time, so code that runs once a line, quad or block is written for few and short values.
 constexpr std::string_view text = R"(
 any   = P0   ; a condition in any lane
@@ -414,9 +414,12 @@ Constants firmware_constants() {
 // What the text takes for granted.
 static_assert(request::instructions == 0 && request::registers == 4 && request::static_shared == 8,
               "the module row is read with lane addresses 0, 4, 8");
-static_assert(request::descriptor_bytes == 16 && request::descriptor::bytes == 0, "buffer4 * 4 is a descriptor's offset");
-static_assert(constant::ntid == 0 && constant::nctaid == 16, "their lines are written with RZ and lane 0 of sync");
-static_assert(Parameters::max_block_x == Parameters::max_block_y && Parameters::max_grid_y == Parameters::max_grid_z);
+static_assert(request::descriptor_bytes == 16 && request::descriptor::bytes == 0,
+              "buffer4 * 4 is a descriptor's offset");
+static_assert(constant::ntid == 0 && constant::nctaid == 16,
+              "their lines are written with RZ and lane 0 of sync");
+static_assert(Parameters::max_block_x == Parameters::max_block_y &&
+              Parameters::max_grid_y == Parameters::max_grid_z);
 static_assert(Parameters::max_grid_x == 0x7fffffff, "a grid's x is checked by its sign");
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Layout of the launch request in host staging: what the launch tool writes and the firmware reads (docs/machine.md, Launch request).
-// Byte addresses; every field is one 32-bit little-endian word.
+// Layout of the launch request in host staging: what the launch tool writes and the firmware reads
+// (docs/machine.md, Launch request). Byte addresses; every field is one 32-bit little-endian word.
 #pragma once
 
 #include "isa/parameters.h"
@@ -30,8 +30,8 @@ constexpr int parameters = 0x400;
 constexpr int parameter_entry_bytes = 32;
 constexpr int parameter_kinds = 16;  // offset within the entry
 constexpr int max_parameter_lines = 124;
-constexpr int kind_word = 0;     // the word itself
-constexpr int kind_address = 1;  // the address of buffer word / 4
+constexpr int kind_word = 0;                               // the word itself
+constexpr int kind_address = 1;                            // the address of buffer word / 4
 constexpr int parameter_line = constant::parameters / 16;  // constant line of parameter line 0
 
 constexpr int data = 0x1400;  // of the buffers, each padded with zeros to a multiple of 16
@@ -40,6 +40,7 @@ constexpr int data_bytes = Parameters::host_bytes - data;
 static_assert(descriptors + max_buffers * descriptor_bytes <= parameters);
 static_assert(parameters + max_parameter_lines * parameter_entry_bytes <= data);
 static_assert(parameter_line + max_parameter_lines == Parameters::constant_lines);
-static_assert(4 * max_buffers <= Parameters::first_allocation, "the firmware keeps the addresses in the null page");
+static_assert(4 * max_buffers <= Parameters::first_allocation,
+              "the firmware keeps the addresses in the null page");
 
 }  // namespace qwengpu::isa::request

@@ -1,0 +1,64 @@
+// Follows a transcript and checks that every token may stand where it stands (docs/machine.md, Grammar). It
+// computes no values: it knows the table of instructions and the masks that the op tokens say.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "isa/instructions.h"
+#include "isa/tokens.h"
+
+namespace qwengpu::emulator {
+
+class Grammar {
+ public:
+  // Throws std::runtime_error saying what may stand here instead. The transcript begins after <GO>.
+  void accept(int token);
+  bool ended() const { return expect_ == Expect::Nothing; }
+
+  // Where the transcript stands: after the tokens accepted so far.
+  static constexpr int system = -1;
+  int quad() const { return quad_; }
+  int pc() const { return pc_; }  // of the instruction begun last
+  // The lane and byte that a value token would give next; nothing when a row is not under way.
+  struct Position {
+    int lane, byte;
+  };
+  std::optional<Position> row_position() const;
+  std::string expected() const;  // "an op token", "byte 0 of lane 2", ...
+
+ private:
+  enum class Expect {
+    System,
+    FirstPc,
+    Next,
+    Op,
+    OperandC,
+    Keep,
+    Values,
+    Predicate,
+    Store,
+    Copy,
+    Class,
+    Line,
+    Quads,
+    Fault,
+    RunQuad,
+    End,
+    Nothing
+  };
+  void accept_next(const isa::Token& token);
+  void accept_op(const isa::Token& token);
+  void accept_value(const isa::Token& token);
+  void begin_result();  // after the checks of an op that executes
+  void begin_row(bool speaks_c);
+  void require(bool condition, const isa::Token& token) const;
+
+  Expect expect_ = Expect::System;
+  bool may_fault_ = false;
+  int quad_ = system, pc_ = 0, lane_ = 0, byte_ = 0;
+  isa::Op op_ = isa::Op::Illegal;
+  int exec_ = 0;
+};
+
+}  // namespace qwengpu::emulator

@@ -1,0 +1,58 @@
+#include "emulator/token_ids.h"
+
+namespace qwengpu::emulator {
+namespace {
+
+using isa::Parameters;
+using isa::token_id;
+using isa::TokenKind;
+
+std::vector<int> numbered(TokenKind kind, int count) {
+  std::vector<int> ids;
+  for (int n = 0; n < count; ++n) ids.push_back(token_id({kind, n}));
+  return ids;
+}
+
+}  // namespace
+
+TokenIds::TokenIds()
+    : quad(numbered(TokenKind::Quad, Parameters::max_quads)),
+      pc(numbered(TokenKind::Pc, Parameters::instructions)),
+      firmware_pc(numbered(TokenKind::FirmwarePc, Parameters::firmware_instructions)),
+      thread_index(numbered(TokenKind::ThreadIndex, Parameters::max_quads)),
+      constant_line(numbered(TokenKind::ConstantLine, Parameters::constant_lines)),
+      store(numbered(TokenKind::Store, Parameters::lanes)),
+      copy(numbered(TokenKind::Copy, Parameters::lanes)),
+      register_class(numbered(TokenKind::RegisterClass, Parameters::register_classes)),
+      system(token_id({TokenKind::System})),
+      keep(token_id({TokenKind::Keep})),
+      operand_c(token_id({TokenKind::OperandC})),
+      end(token_id({TokenKind::End})) {
+  for (std::size_t o = 0; o < op.size(); ++o)
+    for (std::size_t mask = 0; mask < masks; ++mask)
+      for (std::size_t exec = 0; exec < masks; ++exec)
+        op[o][mask][exec] = mask != 0 && (exec & ~mask) == 0
+                                ? token_id({TokenKind::Op, static_cast<int>(o), static_cast<int>(mask),
+                                            static_cast<int>(exec)})
+                                : -1;
+  for (std::size_t lane = 0; lane < value.size(); ++lane)
+    for (std::size_t byte = 0; byte < 4; ++byte)
+      for (std::size_t v = 0; v < 256; ++v) {
+        const auto l = static_cast<int>(lane), b = static_cast<int>(byte), n = static_cast<int>(v);
+        value[lane][byte][0][v] = b < 3 ? token_id({TokenKind::Value, l, b, n}) : -1;
+        value[lane][byte][1][v] = token_id({TokenKind::LastValue, l, b, n});
+      }
+  for (std::size_t p = 0; p < predicate.size(); ++p)
+    for (std::size_t mask = 0; mask < masks; ++mask)
+      predicate[p][mask] = token_id({TokenKind::Predicate, static_cast<int>(p), static_cast<int>(mask)});
+  for (std::size_t f = 0; f < fault.size(); ++f)
+    for (std::size_t lane = 0; lane < fault[f].size(); ++lane)
+      fault[f][lane] = token_id({TokenKind::Fault, static_cast<int>(f), static_cast<int>(lane)});
+}
+
+const TokenIds& TokenIds::instance() {
+  static const TokenIds ids;
+  return ids;
+}
+
+}  // namespace qwengpu::emulator
