@@ -1,0 +1,118 @@
+#include "ptx/emitter.h"
+
+#include "isa/parameters.h"
+#include "ptx/diagnostics.h"
+
+namespace qwengpu::ptx::ir {
+
+using isa::Op;
+
+namespace {
+// Far above what fits the instruction memory, even when most of it turns out to be dead; it bounds the time
+// of the passes.
+constexpr int most_instructions = 16 * isa::Parameters::instructions;
+}  // namespace
+
+void Emitter::append(Instruction instruction) {
+  if (++appended_ > most_instructions)
+    throw TooLarge("the kernel does not fit the instruction memory by far");
+  instruction.line = line;
+  function_.blocks[static_cast<std::size_t>(block_)].code.push_back(instruction);
+}
+
+Value Emitter::op(Op op, Value a, Value b, Value c) {
+  Instruction i;
+  i.op = op;
+  i.d = function_.new_register();
+  i.a = a;
+  i.b = b;
+  i.c = c;
+  append(i);
+  return Value::reg(i.d);
+}
+
+void Emitter::op_to(int d, Op op, Value a, Value b, Predicate guard) {
+  Instruction i;
+  i.op = op;
+  i.guard = guard;
+  i.d = d;
+  i.a = a;
+  i.b = b;
+  append(i);
+}
+
+Value Emitter::fresh(Value value) {
+  const int d = function_.new_register();
+  move_to(d, value);
+  return Value::reg(d);
+}
+
+Predicate Emitter::compare(Op op, Value a, Value b) {
+  Instruction i;
+  i.op = op;
+  i.pd = function_.new_predicate();
+  i.a = a;
+  i.b = b;
+  append(i);
+  return {i.pd, false};
+}
+
+Predicate Emitter::combine(Op op, Predicate a, Predicate b) {
+  Instruction i;
+  i.op = op;
+  i.pd = function_.new_predicate();
+  i.pa = a;
+  i.pb = b;
+  append(i);
+  return {i.pd, false};
+}
+
+void Emitter::predicate_to(int p, Predicate value) {
+  Instruction i;
+  i.op = Op::PlopAnd;
+  i.pd = p;
+  i.pa = value;
+  i.pb = always;
+  append(i);
+}
+
+Value Emitter::select(Predicate condition, Value a, Value b) {
+  Instruction i;
+  i.op = Op::Sel;
+  i.d = function_.new_register();
+  i.pa = condition;
+  i.a = a;
+  i.b = b;
+  append(i);
+  return Value::reg(i.d);
+}
+
+Value Emitter::load(Value address, std::uint32_t offset) {
+  Instruction i;
+  i.op = Op::Ldg;
+  i.d = function_.new_register();
+  i.a = address;
+  i.offset = offset;
+  append(i);
+  return Value::reg(i.d);
+}
+
+void Emitter::store(Value address, std::uint32_t offset, Value value) {
+  Instruction i;
+  i.op = Op::Stg;
+  i.a = address;
+  i.b = value;
+  i.offset = offset;
+  append(i);
+}
+
+int Emitter::new_block() {
+  if (function_.blocks.size() > most_instructions)
+    throw TooLarge("the kernel does not fit the instruction memory by far");
+  function_.blocks.emplace_back();
+  return static_cast<int>(function_.blocks.size()) - 1;
+}
+
+void Emitter::end(const End& end) { function_.blocks[static_cast<std::size_t>(block_)].end = end; }
+
+}  // namespace qwengpu::ptx::ir

@@ -1,0 +1,48 @@
+// Appends instructions to a function under construction. Every result is a new register, so that most
+// registers are written once.
+#pragma once
+
+#include "ptx/ir.h"
+
+namespace qwengpu::ptx::ir {
+
+class Emitter {
+ public:
+  explicit Emitter(Function& function) : function_(function) { start(new_block()); }
+
+  Function& function() { return function_; }
+  int line = 0;  // of what is emitted from now on
+
+  Value op(isa::Op op, Value a, Value b, Value c = {});
+  // The same into a register that exists, for the lanes of the guard.
+  void op_to(int d, isa::Op op, Value a, Value b, Predicate guard = always);
+  void move_to(int d, Value value, Predicate guard = always) { op_to(d, isa::Op::Mov, {}, value, guard); }
+  Value fresh(Value value);  // a new register that holds the value and may be written again
+
+  Predicate compare(isa::Op op, Value a, Value b);
+  Predicate combine(isa::Op op, Predicate a, Predicate b);
+  void predicate_to(int p, Predicate value);
+  Value select(Predicate condition, Value a, Value b);
+
+  Value load(Value address, std::uint32_t offset);
+  void store(Value address, std::uint32_t offset, Value value);
+
+  int new_block();
+  void start(int block) { block_ = block; }
+  int block() const { return block_; }
+  void end(const End& end);
+  void jump(int next) { end({End::Kind::Jump, {}, none, next, line}); }
+  void branch(Predicate condition, int taken, int next) {
+    end({End::Kind::Branch, condition, taken, next, line});
+  }
+  void exit() { end({End::Kind::Exit, {}, none, none, line}); }
+
+ private:
+  void append(Instruction instruction);
+
+  Function& function_;
+  int block_ = 0;
+  int appended_ = 0;
+};
+
+}  // namespace qwengpu::ptx::ir

@@ -1,0 +1,114 @@
+// The intermediate representation: machine instructions over any number of registers and predicates, in basic
+// blocks.
+//
+// It is not SSA, but most registers are written once ("single"), as they are in PTX; the passes use what that
+// gives and leave the others (loop variables, mostly) to the register allocator. Operands A and C may be
+// constants here; legalise() puts them into registers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/encoding.h"
+#include "isa/instructions.h"
+
+namespace qwengpu::ptx::ir {
+
+constexpr int none = -1;
+
+struct Value {
+  enum class Kind { None, Register, Immediate, Constant, Special };
+  Kind kind = Kind::None;
+  std::uint32_t number =
+      0;  // register, the value, address in the constant bank, number of the special register
+
+  static Value reg(int index) { return {Kind::Register, static_cast<std::uint32_t>(index)}; }
+  static Value imm(std::uint32_t value) { return {Kind::Immediate, value}; }
+  static Value constant(std::uint32_t address) { return {Kind::Constant, address}; }
+  static Value special(isa::Special special) { return {Kind::Special, static_cast<std::uint32_t>(special)}; }
+
+  bool is_register() const { return kind == Kind::Register; }
+  bool is_immediate() const { return kind == Kind::Immediate; }
+  bool is(std::uint32_t value) const { return kind == Kind::Immediate && number == value; }
+  // The same at every place of the kernel (for a thread).
+  bool is_fixed() const { return kind >= Kind::Immediate; }
+  int index() const { return static_cast<int>(number); }
+  auto operator<=>(const Value&) const = default;
+};
+
+// A predicate as it is read. index none: always true (always false when negated).
+struct Predicate {
+  int index = none;
+  bool negated = false;
+  bool fixed() const { return index == none; }
+  Predicate operator!() const { return {index, !negated}; }
+  auto operator<=>(const Predicate&) const = default;
+};
+constexpr Predicate always{none, false}, never{none, true};
+
+struct Instruction {
+  isa::Op op = isa::Op::Mov;
+  Predicate guard;
+  int d = none;
+  Value a, b, c;
+  int pd = none;
+  Predicate pa, pb;
+  std::uint32_t offset = 0;  // of a memory operand
+  int line = 0;              // number in Function::lines
+
+  const isa::OpInfo& info() const { return isa::info(op); }
+  bool guarded() const { return guard != always; }
+  bool has_effect() const { return op == isa::Op::Stg || op == isa::Op::Exit; }
+  bool is_move() const { return op == isa::Op::Mov && !guarded(); }
+  bool is_predicate_move() const { return op == isa::Op::PlopAnd && !guarded() && pb == always; }
+};
+
+// What a block ends with.
+struct End {
+  enum class Kind { Exit, Jump, Branch };
+  Kind kind = Kind::Exit;
+  Predicate condition;  // Branch
+  int taken = none;     // Branch: where the condition holds
+  int next = none;      // Jump, Branch
+  int line = 0;
+};
+
+struct Block {
+  std::vector<Instruction> code;
+  End end;
+  bool removed = false;
+  std::vector<int> successors() const;
+};
+
+struct Line {
+  int file = 0, line = 0;
+  bool operator==(const Line&) const = default;
+};
+
+struct Function {
+  std::vector<Block> blocks;  // 0 is the entry
+  int registers = 0, predicates = 0;
+  std::vector<Line> lines{{}};
+  std::vector<int> layout;  // order of the blocks in the code, made by order_blocks()
+
+  int new_register() { return registers++; }
+  int new_predicate() { return predicates++; }
+};
+
+// Calls visit(Value&) for every value that the instruction reads.
+template <class Instruction_, class Visit>
+void for_each_value(Instruction_& i, Visit visit) {
+  if (i.info().reads_a()) visit(i.a);
+  if (i.info().reads_b()) visit(i.b);
+  if (i.info().reads_c()) visit(i.c);
+}
+// Calls visit(Predicate&) for every predicate that it reads.
+template <class Instruction_, class Visit>
+void for_each_predicate(Instruction_& i, Visit visit) {
+  visit(i.guard);
+  if (i.info().has('q')) visit(i.pa);
+  if (i.info().has('r')) visit(i.pb);
+}
+
+}  // namespace qwengpu::ptx::ir

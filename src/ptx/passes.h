@@ -1,0 +1,55 @@
+// The passes between lowering and machine code, in the order in which optimise() and generate() run them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "isa/kernel.h"
+#include "ptx/ir.h"
+
+namespace qwengpu::ptx::ir {
+
+// Removes unreachable and empty blocks, joins chains, resolves branches with fixed conditions. Guards a
+// single instruction that is branched around, and turns a branch to an exit into a guarded one.
+bool clean_control_flow(Function& function);
+
+// Copies and constants go to where they are used; instructions with fixed operands are computed.
+bool simplify(Function& function);
+
+// Instructions that compute again what a dominating one computed become copies of it.
+bool share_common_values(Function& function);
+
+// Removes what no store, exit or branch depends on.
+bool eliminate_dead_code(Function& function);
+
+// A shift or product and a sum become one IMAD.
+bool combine(Function& function);
+
+void optimise(Function& function);
+
+// Afterwards A and C operands are registers, B operands what the machine can read there.
+void legalise(Function& function);
+
+// Function::layout: a topological order of the blocks in which every loop is contiguous. A quad executes its
+// lowest program counter, so lanes meet again after a branch when the place where they meet stands behind
+// both ways.
+void order_blocks(Function& function);
+
+// Numbers of registers and predicates become machine ones. Throws TooLarge.
+struct Allocation {
+  int registers = 0;  // highest used + 1
+  int predicates = 0;
+};
+Allocation allocate(Function& function, const std::string& kernel);
+
+// Puts the blocks one after another. `files` names the files of Function::lines.
+struct Code {
+  std::vector<isa::Instruction> instructions;
+  std::vector<Line> lines;
+};
+Code emit_code(const Function& function);
+
+// For tests and for looking at: one line an instruction.
+std::string to_text(const Function& function);
+
+}  // namespace qwengpu::ptx::ir

@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "emulator/case.h"
+#include "emulator/emulator.h"
+#include "kernels.h"
+#include "ptx/module.h"
+
+namespace qwengpu {
+namespace {
+
+using Words = std::vector<unsigned>;
+using Body = void (*)(At, const unsigned*, const unsigned*, unsigned*, int, int);
+
+struct Named {
+  const char* name;
+  Body body;
+};
+void PrintTo(const Named& named, std::ostream* out) { *out << named.name; }
+const std::vector<Named> kernels = {
+#define X(name) {#name, body::name},
+    KERNELS_UNDER_TEST(X)
+#undef X
+};
+
+// Numbers as they occur, and the edges.
+Words numbers(std::size_t count, unsigned seed) {
+  static constexpr unsigned edges[] = {0,          1,          2,      0x7fffffff, 0x80000000,
+                                       0xffffffff, 0xfffffffe, 0xffff, 0x10000,    0x8000};
+  std::mt19937 generator(seed);
+  const auto random = [&] { return static_cast<unsigned>(generator()); };
+  Words words(count);
+  for (unsigned& word : words) {
+    const unsigned kind = random() % 8;
+    word = kind == 0 ? edges[random() % std::size(edges)] : random() >> (random() % 32);
+  }
+  return words;
+}
+
+struct Shape {
+  std::array<std::uint32_t, 3> grid, block;
+  std::size_t words;  // of each buffer
+  int n, m;
+};
+
+const ptx::Module& module(const std::string& compiler) {
+  static std::map<std::string, ptx::Module> modules;
+  auto found = modules.find(compiler);
+  if (found == modules.end()) {
+    ptx::CompileOptions options;
+    options.compiler = compiler;
+    if (compiler != "nvcc") options.flags = {"-fwrapv"};  // as for this file
+    found = modules.emplace(compiler, ptx::load(KERNELS, options)).first;
+  }
+  return found->second;
+}
+
+Words on_cpu(Body body, const Shape& s, const Words& a, const Words& b, Words c) {
+  for (unsigned by = 0; by < s.grid[1]; ++by)
+    for (unsigned bx = 0; bx < s.grid[0]; ++bx)
+      for (unsigned ty = 0; ty < s.block[1]; ++ty)
+        for (unsigned tx = 0; tx < s.block[0]; ++tx)
+          body({bx, by, tx, ty, s.block[0], s.block[1], s.grid[0], s.grid[1]}, a.data(), b.data(), c.data(),
+               s.n, s.m);
+  return c;
+}
+
+// Tokens of the transcript, and the output buffer as it stands in memory at the end of the launch.
+std::pair<std::size_t, Words> on_emulator(const isa::Kernel& kernel, const Shape& s, const Words& a,
+                                          const Words& b, const Words& c) {
+  emulator::Case launch;
+  launch.kernel = kernel;
+  launch.grid = s.grid;
+  launch.block = s.block;
+  const auto bytes = static_cast<std::uint32_t>(4 * s.words);
+  for (const Words* data : {&a, &b, &c}) launch.buffers.push_back({bytes, true, data == &c, *data});
+  for (std::uint32_t buffer = 0; buffer < 3; ++buffer) {
+    launch.arguments.push_back({buffer, true});
+    launch.arguments.push_back({0, false});
+  }
+  launch.arguments.push_back({static_cast<std::uint32_t>(s.n), false});
+  launch.arguments.push_back({static_cast<std::uint32_t>(s.m), false});
+  const std::vector<int> prompt = emulator::prompt_of(launch);
+  emulator::Emulator emulator(prompt);
+  std::size_t tokens = 0;
+  while (emulator.next()) {
+    if (++tokens > 20'000'000) throw std::runtime_error("the launch does not end");
+  }
+  if (emulator.state().fault_code != 0)
+    throw std::runtime_error("the kernel faults with " + std::to_string(emulator.state().fault_code));
+  const std::size_t first = (256 + 2 * ((bytes + 255) / 256 * 256)) / 4;
+  const auto begin = emulator.state().global.begin() + static_cast<std::ptrdiff_t>(first);
+  return {tokens, Words(begin, begin + static_cast<std::ptrdiff_t>(s.words))};
+}
+
+class Execution : public testing::TestWithParam<Named> {
+ protected:
+  void check(const std::string& compiler) {
+    const isa::Kernel kernel = module(compiler).compile(GetParam().name);
+    const Shape shapes[] = {
+        {{1, 1, 1}, {32, 1, 1}, 1024, 30, 3},
+        {{3, 2, 1}, {8, 4, 1}, 256, 12, 7},
+        {{5, 1, 1}, {13, 1, 1}, 1024, 29, 5},
+    };
+    unsigned seed = 1;
+    for (const Shape& s : shapes) {
+      const Words a = numbers(s.words, seed), b = numbers(s.words, seed + 1), c = numbers(s.words, seed + 2);
+      seed += 3;
+      const auto [tokens, got] = on_emulator(kernel, s, a, b, c);
+      EXPECT_EQ(got, on_cpu(GetParam().body, s, a, b, c)) << ptx::listing(kernel);
+      RecordProperty("tokens", static_cast<int>(tokens));
+    }
+    RecordProperty("instructions", static_cast<int>(kernel.code.size()));
+  }
+};
+
+TEST_P(Execution, ComputesWhatTheCpuDoes) { check(""); }
+
+TEST_P(Execution, ComputesWhatTheCpuDoesWithNvcc) {
+  try {
+    module("nvcc");
+  } catch (const ptx::CompileError&) {
+    GTEST_SKIP() << "nvcc is not installed";
+  }
+  check("nvcc");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Execution, testing::ValuesIn(kernels),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+}  // namespace
+}  // namespace qwengpu
