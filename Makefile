@@ -1,0 +1,53 @@
+# The commands of the README. Everything they need is a Debian 12 package; what is missing is installed.
+#
+#   make run      build, construct the model, run the examples and check their results against the CPU
+#   make test     build and run all fast tests
+#   make bench    measure how fast the model writes
+#   make format   clang-format over all sources
+#   make clean    remove what was built
+
+PACKAGES := build-essential cmake ninja-build clang libfmt-dev nlohmann-json3-dev libcli11-dev tao-pegtl-dev libgtest-dev \
+            libbenchmark-dev
+EXAMPLES := vecadd strided_sum collatz transpose
+# A C++ compilation takes up to a gigabyte: no more at once than memory holds.
+JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { m = int($$2 / 1048576); n = m < cores ? m : cores; print (n < 1 ? 1 : n) }' /proc/meminfo)
+# RUN_FLAGS=--emulate runs the examples without the model.
+RUN_FLAGS ?=
+
+.DELETE_ON_ERROR:
+.PHONY: run test bench format clean build packages
+
+run: build
+	@set -e; for example in $(EXAMPLES); do \
+	  mkdir -p out/$$example; \
+	  echo; echo "== examples/$$example.cu"; \
+	  build/qwengpu run examples/$$example.launch.json $(RUN_FLAGS) --out out/$$example --transcript out/$$example/transcript.txt; \
+	  build/check_on_cpu examples/$$example.launch.json out/$$example; \
+	done
+
+test: build
+	ctest --test-dir build --output-on-failure -j $(JOBS)
+
+bench: build
+	build/qwengpu bench
+
+build: packages
+	cmake --preset release -Wno-dev
+	cmake --build build -j $(JOBS)
+
+packages:
+	@missing=$$(for p in $(PACKAGES); do \
+	    dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || echo $$p; done | tr '\n' ' '); \
+	[ -z "$$missing" ] && exit 0; \
+	command -v apt-get >/dev/null || { echo "Please install: $$missing"; exit 1; }; \
+	echo "Installing $$missing"; \
+	if [ $$(id -u) = 0 ]; then sudo=; else sudo=sudo; fi; \
+	$$sudo apt-get update -qq && \
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing
+
+format: packages
+	@command -v clang-format >/dev/null || { echo "clang-format is missing: apt-get install clang-format"; exit 1; }
+	git ls-files '*.cpp' '*.h' | xargs clang-format -i
+
+clean:
+	rm -rf build build-sanitize out

@@ -1,0 +1,202 @@
+// qwengpu run: one launch, written by the model.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "kernel_file.h"
+#include "launch/npy.h"
+#include "launch/printer.h"
+#include "launch/prompt.h"
+#include "launch/results.h"
+#include "launch/session.h"
+#include "launch/source_line.h"
+#include "launch/transcript_file.h"
+#include "sources.h"
+#include "terminal.h"
+
+namespace qwengpu {
+namespace {
+
+constexpr std::uint64_t shown_values = 8;
+
+struct Options {
+  std::string file, kernel, grid, block, out, transcript;
+  std::uint32_t shared = 0;
+  std::vector<std::string> arguments;
+  std::size_t max_steps = launch::default_max_tokens;
+  bool emulate = false, json = false, quiet = false, verbose = false;
+};
+
+launch::Description describe(const Options& options) {
+  launch::Description description;
+  if (options.file.ends_with(".json"))
+    description = launch::read_launch_file(options.file);
+  else
+    description.file = options.file;
+  if (!options.kernel.empty()) description.kernel = options.kernel;
+  if (!options.grid.empty()) description.grid = launch::parse_dim3(options.grid);
+  if (!options.block.empty()) description.block = launch::parse_dim3(options.block);
+  if (options.shared != 0) description.shared_bytes = options.shared;
+  if (!options.out.empty()) description.out = options.out;
+  if (!options.arguments.empty()) description.arguments.clear();
+  for (const std::string& argument : options.arguments)
+    description.arguments.push_back(launch::parse_argument(argument));
+  return description;
+}
+
+std::filesystem::path result_file(const launch::Description& description, std::size_t argument) {
+  return description.out / fmt::format("arg{}.npy", argument);
+}
+
+// Results of an earlier launch must not pass for those of one that fails now.
+void prepare_folder(const launch::Description& description) {
+  if (description.out.empty()) return;
+  std::filesystem::create_directories(description.out);
+  for (std::size_t n = 0; n < description.arguments.size(); ++n)
+    if (description.arguments[n].copied_out()) std::filesystem::remove(result_file(description, n));
+}
+
+std::string values_text(const launch::Array& array) {
+  std::string text;
+  const std::uint64_t count = array.shape.elements();
+  for (std::uint64_t i = 0; i < std::min(count, shown_values); ++i)
+    text += (i == 0 ? "" : " ") + array.element_text(i);
+  return text + (count > shown_values ? " ..." : "");
+}
+
+// "cudaErrorIllegalAddress (700) in block (0,0,0) ..., vecadd.cu:7", or the API call that failed.
+std::string error_text(const launch::ResultCollector& collector, const isa::Kernel& kernel) {
+  std::string text = fmt::format("{} ({})", isa::status_name(collector.status()), collector.status());
+  if (const auto& fault = collector.fault()) {
+    text += fmt::format(": block {} quad {} lane {}, pc {}", launch::text_of(fault->block), fault->quad,
+                        fault->fault->lane, fault->pc);
+    if (const std::string line = launch::source_line(kernel, fault->pc); !line.empty()) text += ", " + line;
+  } else if (!collector.failed_call().empty()) {
+    text += fmt::format(" from {}", collector.failed_call());
+  }
+  return text;
+}
+
+void run(const Options& options) {
+  const launch::Description description = describe(options);
+  const isa::Kernel kernel = load_kernel(description.file, description.kernel);
+  const launch::Prompt prompt = launch::make_prompt(description, kernel);
+  prepare_folder(description);
+  Writer writer = make_writer(options.emulate);
+
+  Terminal terminal(!options.json && !options.quiet);
+  terminal.line(fmt::format(
+      "kernel {} of {}: {} instructions, {} registers a thread; the launch is {} tokens", kernel.name,
+      description.file.string(), kernel.code.size(), kernel.registers, prompt.tokens.size()));
+  terminal.line(
+      fmt::format("written by {}:", options.emulate ? "the emulator" : "the model, " + writer.name));
+
+  std::unique_ptr<launch::TranscriptWriter> transcript;
+  if (!options.transcript.empty())
+    transcript =
+        std::make_unique<launch::TranscriptWriter>(options.transcript, kernel, writer.name, prompt.tokens);
+  launch::Printer printer(kernel, options.verbose);
+  launch::ResultCollector collector;
+  launch::Session session(*writer.source, kernel);
+  catch_interrupts();
+  launch::Observer observer;
+  observer.interrupted = interrupted;
+  observer.prefilled = [&](std::size_t done, std::size_t total) {
+    terminal.progress(fmt::format("reading the launch: {} of {} tokens", done, total));
+    if (done == total) terminal.clear_progress();
+  };
+  observer.token = [&](int token) {
+    if (transcript) transcript->push(token);
+    if (!terminal.wants_progress()) return;
+    const launch::Summary& s = session.summary();
+    terminal.progress(fmt::format("{} tokens, {} instructions, {:.0f} tokens/s", s.tokens, s.instructions,
+                                  s.tokens_per_second()));
+  };
+  observer.step = [&](const launch::Step& step) {
+    collector.push(step);
+    if (options.json || options.quiet) return;
+    const std::string line = printer.line(step);
+    if (!line.empty()) terminal.line(line);
+  };
+  session.run(prompt.tokens, options.max_steps, observer);
+  if (transcript) transcript->close();
+  terminal.clear_progress();
+
+  const launch::Summary& s = session.summary();
+  const bool succeeded = collector.synchronized() && collector.status() == 0;
+  nlohmann::json json = {{"kernel", kernel.name},
+                         {"written by", writer.name},
+                         {"status", isa::status_name(collector.status())},
+                         {"status code", collector.status()},
+                         {"instructions", s.instructions},
+                         {"firmware instructions", s.firmware_instructions},
+                         {"prompt tokens", s.prompt_tokens},
+                         {"tokens", s.tokens},
+                         {"tokens per instruction", s.tokens_per_instruction()},
+                         {"prefill seconds", s.prefill_seconds},
+                         {"decode seconds", s.decode_seconds},
+                         {"tokens per second", s.tokens_per_second()},
+                         {"results", nlohmann::json::array()}};
+  if (succeeded) {
+    for (const launch::Result& result : collector.results(description, prompt)) {
+      nlohmann::json entry = {{"argument", result.argument},
+                              {"type", launch::type_name(result.array.shape.type)},
+                              {"shape", result.array.shape.extents}};
+      std::string where;
+      if (!description.out.empty()) {
+        const std::filesystem::path file = result_file(description, result.argument);
+        launch::write_npy(file, result.array);
+        entry["file"] = file.string();
+        where = " -> " + file.string();
+      }
+      json["results"].push_back(entry);
+      terminal.line(fmt::format("{} {} = {}{}", launch::argument_label(kernel, result.argument),
+                                result.array.shape.text(), values_text(result.array), where));
+    }
+  } else {
+    json["error"] = error_text(collector, kernel);
+  }
+  terminal.line(
+      fmt::format("{} instructions of the kernel, {} of the launch firmware; {} tokens in {:.2f} s after "
+                  "{:.2f} s for the prompt; "
+                  "{:.1f} tokens an instruction, {:.0f} tokens/s",
+                  s.instructions, s.firmware_instructions, s.tokens, s.decode_seconds, s.prefill_seconds,
+                  s.tokens_per_instruction(), s.tokens_per_second()));
+  if (options.json) fmt::print("{}\n", json.dump(2));
+  if (!succeeded) throw std::runtime_error("the launch failed: " + error_text(collector, kernel));
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("run", "let the model write a launch and collect its results");
+  auto options = std::make_shared<Options>();
+  command->add_option("FILE", options->file, fmt::format("{}, or a launch file (.json)", kernel_file_help))
+      ->required();
+  command->add_option("--kernel", options->kernel, "name of the kernel, when the file has several");
+  command->add_option("--grid", options->grid, "blocks: X, X,Y or X,Y,Z")->take_last();
+  command->add_option("--block", options->block, "threads of a block: X, X,Y or X,Y,Z")->take_last();
+  command->add_option("--shared", options->shared, "bytes of dynamic shared memory");
+  command
+      ->add_option("--arg", options->arguments,
+                   "one kernel argument, in order: i32:7, in:a.npy, inout:a.npy, in:i32[64]=iota, =zero, "
+                   "=random:SEED[:LOW:HIGH], out:i32[64]; types u8 i8 u16 i16 u32 i32 u64 i64 f32 f64")
+      ->allow_extra_args(false);
+  command->add_option("--out", options->out,
+                      "folder for the results: argN.npy for each out and inout argument N");
+  command->add_option("--transcript", options->transcript, "file for everything the model writes");
+  command->add_option("--max-steps", options->max_steps, "tokens after which an endless launch is given up")
+      ->capture_default_str();
+  command->add_flag("--emulate", options->emulate,
+                    "let the emulator write the transcript instead of the model");
+  command->add_flag("--json", options->json, "print a summary in JSON instead of the lines");
+  command->add_flag("--quiet,-q", options->quiet, "print nothing but errors");
+  command->add_flag("--verbose,-v", options->verbose,
+                    "show the launch firmware's instructions and source lines too");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace qwengpu

@@ -1,0 +1,117 @@
+#include "launch/prompt.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "isa/request.h"
+#include "isa/tokens.h"
+#include "launch/testing.h"
+
+namespace qwengpu::launch {
+namespace {
+
+using testing::message_of;
+
+Prompt prompt_of(const std::vector<std::string>& arguments, const isa::Kernel& kernel, Dim3 grid = {},
+                 Dim3 block = {}) {
+  Description d;
+  d.grid = grid;
+  d.block = block;
+  for (const std::string& text : arguments) d.arguments.push_back(parse_argument(text));
+  return make_prompt(d, kernel);
+}
+
+// The words of host staging that a prompt writes.
+std::map<int, std::uint32_t> host_words(const Prompt& prompt) {
+  std::map<int, std::uint32_t> words;
+  int address = -1;
+  for (int id : prompt.tokens) {
+    const isa::Token& token = isa::token_of(id);
+    if (token.kind == isa::TokenKind::HostLine) address = 16 * token.a;
+    if (token.kind == isa::TokenKind::Instruction) address = -1;
+    if (address >= 0 && (token.kind == isa::TokenKind::Value || token.kind == isa::TokenKind::LastValue))
+      words[address + 4 * token.a] |= static_cast<std::uint32_t>(token.c) << (8 * token.b);
+  }
+  return words;
+}
+
+TEST(Prompt, HoldsTheRequest) {
+  const isa::Kernel kernel = testing::scale_kernel();
+  const Prompt prompt = prompt_of({"inout:i32[5]=iota", "i32:-2"}, kernel, {4, 2, 1}, {32, 1, 1});
+  EXPECT_EQ(isa::spelling(prompt.tokens.front()), "<I 0>");
+  EXPECT_EQ(isa::spelling(prompt.tokens.back()), "<GO>");
+  EXPECT_EQ(prompt.arguments, std::vector<std::size_t>{0});
+  auto words = host_words(prompt);
+  namespace request = isa::request;
+  EXPECT_EQ(words[request::instructions], 7u);
+  EXPECT_EQ(words[request::registers], 16u);
+  EXPECT_EQ(words[request::grid], 4u);
+  EXPECT_EQ(words[request::grid + 4], 2u);
+  EXPECT_EQ(words[request::block], 32u);
+  EXPECT_EQ(words[request::buffers], 1u);
+  EXPECT_EQ(words[request::parameter_lines], 1u);
+  EXPECT_EQ(words[request::descriptors + request::descriptor::bytes], 20u);
+  EXPECT_EQ(words[request::descriptors + request::descriptor::flags], 3u);
+  EXPECT_EQ(words[request::descriptors + request::descriptor::host_address], 0x1400u);
+  EXPECT_EQ(words[request::parameters], 0u);  // 4 * buffer 0
+  EXPECT_EQ(words[request::parameters + request::parameter_kinds], 1u);
+  EXPECT_EQ(words[request::parameters + 8], 0xfffffffeu);
+  EXPECT_EQ(words[request::parameters + request::parameter_kinds + 8], 0u);
+  EXPECT_EQ(words[request::data + 16], 4u);
+}
+
+TEST(Prompt, BuffersFollowEachOther) {
+  isa::Kernel kernel = testing::scale_kernel();
+  kernel.parameters = {{"a", "u64", 0, 8, true},
+                       {"n", "u8", 8, 1, false},
+                       {"b", "u64", 16, 8, true},
+                       {"c", "u64", 24, 8, false}};
+  kernel.parameter_bytes = 32;
+  const Prompt prompt = prompt_of({"in:u8[17]=iota", "u8:9", "out:i32[9]", "in:f32[2]=iota"}, kernel);
+  EXPECT_EQ(prompt.arguments, (std::vector<std::size_t>{0, 2, 3}));
+  auto words = host_words(prompt);
+  namespace request = isa::request;
+  EXPECT_EQ(words[request::parameter_lines], 2u);
+  EXPECT_EQ(words[request::descriptors + 16 + request::descriptor::flags], 2u);
+  EXPECT_EQ(words[request::descriptors + 16 + request::descriptor::host_address], 0u);
+  EXPECT_EQ(words[request::descriptors + 32 + request::descriptor::host_address], 0x1420u);
+  EXPECT_EQ(words[request::parameters + 8], 9u);
+  EXPECT_EQ(words[request::parameters + 32], 4u);      // parameter word 4: buffer 1
+  EXPECT_EQ(words[request::parameters + 32 + 8], 8u);  // parameter word 6: buffer 2
+  EXPECT_EQ(words[request::parameters + 32 + 16 + 8], 1u);
+  EXPECT_EQ(words[0x1424], 0x3f800000u);
+}
+
+TEST(Prompt, RefusesWhatTheMachineCannotHold) {
+  const isa::Kernel scale = testing::scale_kernel();
+  const auto refusal = [](const std::vector<std::string>& arguments, const isa::Kernel& kernel) {
+    return message_of([&] { prompt_of(arguments, kernel); });
+  };
+  EXPECT_NE(
+      refusal({"in:i32[15200]=iota", "i32:1"}, scale).find("have 60800 bytes; host staging holds 60416"),
+      std::string::npos);
+  EXPECT_EQ(refusal({"in:i32[15104]=iota", "i32:1"}, scale), "");
+  isa::Kernel kernel = scale;
+  kernel.code.resize(2049);
+  EXPECT_NE(refusal({"out:i32[1]", "i32:1"}, kernel)
+                .find("2049 instructions; the machine's instruction memory holds 2048"),
+            std::string::npos);
+  kernel = scale;
+  kernel.shared_bytes = 64;
+  EXPECT_NE(refusal({"out:i32[1]", "i32:1"}, kernel).find("64 bytes of shared memory"), std::string::npos);
+  kernel = scale;
+  kernel.code[0].op = isa::Op::Halt;
+  EXPECT_NE(
+      refusal({"out:i32[1]", "i32:1"}, kernel).find("instruction 0: HALT belongs to the launch firmware"),
+      std::string::npos);
+  kernel = scale;
+  for (int n = 2; n < 64; ++n) kernel.parameters.push_back({"p", "u64", 8 * n, 8, true});
+  kernel.parameter_bytes = 8 * 64;
+  std::vector<std::string> arguments(64, "out:i32[1]");
+  arguments[1] = "i32:1";
+  EXPECT_NE(refusal(arguments, kernel).find("63 buffers; the machine takes 60"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace qwengpu::launch

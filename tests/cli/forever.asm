@@ -1,0 +1,3 @@
+        MOV  R0, 1
+again:  IADD R0, R0, 1
+        BRA  again

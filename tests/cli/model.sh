@@ -1,0 +1,56 @@
+# The model: built once, the same from the same source, and the writer of the examples.
+. "$(dirname "$0")/common.sh"
+
+succeeds build
+says "constructed in"
+cp stdout.txt built.txt
+hash=$(sed -n 's/^model \([0-9a-f]*\): 45 layers.*/\1/p' stdout.txt)
+[ -n "$hash" ] || fail "build prints no hash" "$(head -3 stdout.txt)"
+succeeds build
+says "model $hash"
+says "loaded in"
+[ -s stderr.txt ] && fail "a model from the cache needs no note" "$(cat stderr.txt)"
+succeeds build --rebuild
+says "model $hash"
+says "constructed in"
+
+# A damaged cache is noticed and built again.
+file=$(ls cache/qwengpu/*.sparse)
+cp "$file" whole
+for damage in "truncate -s 1000 $file" "truncate -s -1 $file" "truncate -s 0 $file" "dd if=/dev/zero of=$file bs=1 seek=5000 count=64 conv=notrunc status=none"; do
+  cp whole "$file" && $damage
+  succeeds build
+  says "model $hash"
+  says "constructed in"
+  grep -q "building the model again" stderr.txt || fail "no note about the damage ($damage)" "$(cat stderr.txt)"
+  cmp -s "$file" whole || fail "the cache is not repaired ($damage)"
+done
+
+# A folder that cannot be written: the model is built, and works.
+XDG_CACHE_HOME=/proc/none succeeds build
+says "model $hash"
+grep -q "not kept" stderr.txt || fail "no note that the model is not kept" "$(cat stderr.txt)"
+
+for launch in "$examples"/*.launch.json; do
+  name=$(basename "$launch" .launch.json)
+  succeeds run "$launch" --out "$name" --transcript "$name.txt"
+  says "written by the model, weights $hash"
+  "$check_on_cpu" "$launch" "$name" || fail "$name differs from the CPU"
+  succeeds diff "$name.txt"
+  says "equal: "
+done
+succeeds diff "$examples/vecadd.launch.json"
+says "written by weights $hash and by emulator"
+refuses 1 "cudaErrorInvalidConfiguration (9) from gridDim" run "$tests/scale.asm" --grid 0 --arg "out:i32[4]" --arg i32:1
+refuses 1 "cudaErrorIllegalAddress (700): block (0,0,0) quad 16 lane 0" \
+  run "$tests/scale.asm" --block 68 --arg "out:i32[4]" --arg i32:1
+refuses 1 "has not ended after 3000 tokens; kernel forever" run "$tests/forever.asm" --max-steps 3000
+
+succeeds explain
+says "layer 44"
+succeeds fuzz --count 2
+says "equal those of the emulator"
+succeeds bench --iterations 10
+says "tokens/s"
+refuses 1 "cannot" export gguf /proc/none/model.gguf
+finish
