@@ -9,6 +9,7 @@
 #include "launch/prompt.h"
 #include "launch/session.h"
 #include "launch/transcript_file.h"
+#include "locate.h"
 #include "sources.h"
 #include "terminal.h"
 
@@ -18,11 +19,12 @@ namespace {
 struct Options {
   std::string first, second;
   bool partial = false;
+  WriterOptions writer;
 };
 
-launch::Transcript written_now(const isa::Kernel& kernel, const std::vector<int>& prompt, bool emulate,
-                               std::size_t max_tokens) {
-  Writer writer = make_writer(emulate);
+launch::Transcript written_now(const isa::Kernel& kernel, const std::vector<int>& prompt,
+                               const WriterOptions& options, std::size_t max_tokens) {
+  Writer writer = make_writer(options);
   launch::Transcript transcript{kernel, writer.name, prompt, {}, false};
   Terminal terminal;
   launch::Observer observer;
@@ -42,19 +44,19 @@ launch::Transcript written_now(const isa::Kernel& kernel, const std::vector<int>
 }
 
 // A launch file: what the model writes for it.
-launch::Transcript launched(const std::string& file) {
+launch::Transcript launched(const std::string& file, const WriterOptions& writer) {
   const launch::Description description = launch::read_launch_file(file);
   const isa::Kernel kernel = load_kernel(description.file, description.kernel);
-  return written_now(kernel, launch::make_prompt(description, kernel).tokens, false,
+  return written_now(kernel, launch::make_prompt(description, kernel).tokens, writer,
                      launch::default_max_tokens);
 }
 
 void diff(const Options& options) {
   const launch::Transcript first = options.first.ends_with(".json")
-                                       ? launched(options.first)
+                                       ? launched(options.first, options.writer)
                                        : launch::read_transcript(options.first, options.partial);
   const launch::Transcript second =
-      options.second.empty() ? written_now(first.kernel, first.prompt, true, first.tokens.size() + 1)
+      options.second.empty() ? written_now(first.kernel, first.prompt, {.emulate = true}, first.tokens.size() + 1)
                              : launch::read_transcript(options.second, options.partial);
   if (first.prompt != second.prompt)
     throw std::runtime_error("the two transcripts are of different launches: their prompts differ");
@@ -68,6 +70,14 @@ void diff(const Options& options) {
              difference->where);
   fmt::print("  {}: {}\n  {}: {}\n", first.written_by, difference->first, second.written_by,
              difference->second);
+  // Where the emulator is right, the model can be asked which of its signals is wrong.
+  if (options.second.empty() && !options.writer.emulate) {
+    std::vector<int> tokens = first.prompt;
+    tokens.insert(tokens.end(), first.tokens.begin(),
+                  first.tokens.begin() + static_cast<std::ptrdiff_t>(difference->token));
+    fmt::print("looking for the layer and the signal ...\n");
+    fmt::print("{}\n", locate(load_checkpoint(options.writer), tokens));
+  }
   throw Failed{};
 }
 
@@ -83,6 +93,7 @@ void add_diff(CLI::App& app) {
   command->add_option("SECOND", options->second,
                       "transcript file; without it, what the emulator writes for the same prompt");
   command->add_flag("--partial", options->partial, "accept transcripts that do not end with <END>");
+  add_writer_options(*command, options->writer);
   command->callback([options] { diff(*options); });
 }
 

@@ -5,8 +5,10 @@
 
 #include "commands.h"
 #include "emulator/compare.h"
+#include "emulator/emulator.h"
 #include "emulator/random_kernel.h"
 #include "emulator/shrink.h"
+#include "locate.h"
 #include "sources.h"
 #include "terminal.h"
 
@@ -19,7 +21,7 @@ struct Options {
   int instructions = 50, quads = 3;
   std::size_t max_steps = 100'000;
   int shrink_attempts = 200;
-  bool emulate = false;
+  WriterOptions writer;
 };
 
 emulator::Comparison compare(launch::TokenSource& source, const std::vector<int>& prompt,
@@ -30,8 +32,16 @@ emulator::Comparison compare(launch::TokenSource& source, const std::vector<int>
       prompt, [&](int) { return source.next(); }, max_tokens);
 }
 
+// The layer and the signal behind the first wrong token: STEPS tokens of the transcript are right.
+std::string where_in_the_model(const WriterOptions& writer, const std::vector<int>& prompt, std::size_t steps) {
+  std::vector<int> tokens = prompt;
+  emulator::Emulator emulator(prompt);
+  for (std::size_t i = 0; i < steps; ++i) tokens.push_back(*emulator.next());
+  return locate(load_checkpoint(writer), tokens);
+}
+
 void fuzz(const Options& options) {
-  const Writer writer = make_writer(options.emulate);
+  const Writer writer = make_writer(options.writer);
   Terminal terminal;
   catch_interrupts();
   emulator::RandomOptions random;
@@ -61,9 +71,11 @@ void fuzz(const Options& options) {
         },
         options.shrink_attempts);
     terminal.line(emulator::text_of(small));
-    const auto difference =
-        compare(*writer.source, emulator::prompt_of(small), comparison.steps + 1).difference;
-    if (difference) terminal.line(difference->text);
+    const std::vector<int> prompt = emulator::prompt_of(small);
+    if (const auto difference = compare(*writer.source, prompt, comparison.steps + 1).difference) {
+      terminal.line(difference->text);
+      if (!options.writer.emulate) terminal.line(where_in_the_model(options.writer, prompt, difference->step));
+    }
     throw Failed{};
   }
   terminal.line(fmt::format("{} tokens of {} equal those of the emulator", tokens, writer.name));
@@ -84,7 +96,7 @@ void add_fuzz(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--shrink", options->shrink_attempts, "tries to make a launch that differs smaller")
       ->capture_default_str();
-  command->add_flag("--emulate", options->emulate, "hold the emulator against itself");
+  add_writer_options(*command, options->writer);
   command->callback([options] { fuzz(*options); });
 }
 

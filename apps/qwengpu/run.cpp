@@ -27,7 +27,8 @@ struct Options {
   std::uint32_t shared = 0;
   std::vector<std::string> arguments;
   std::size_t max_steps = launch::default_max_tokens;
-  bool emulate = false, json = false, quiet = false, verbose = false;
+  WriterOptions writer;
+  bool json = false, quiet = false, verbose = false;
 };
 
 launch::Description describe(const Options& options) {
@@ -85,14 +86,14 @@ void run(const Options& options) {
   const isa::Kernel kernel = load_kernel(description.file, description.kernel);
   const launch::Prompt prompt = launch::make_prompt(description, kernel);
   prepare_folder(description);
-  Writer writer = make_writer(options.emulate);
+  Writer writer = make_writer(options.writer);
 
   Terminal terminal(!options.json && !options.quiet);
   terminal.line(fmt::format(
       "kernel {} of {}: {} instructions, {} registers a thread; the launch is {} tokens", kernel.name,
       description.file.string(), kernel.code.size(), kernel.registers, prompt.tokens.size()));
   terminal.line(
-      fmt::format("written by {}:", options.emulate ? "the emulator" : "the model, " + writer.name));
+      fmt::format("written by {}:", options.writer.emulate ? "the emulator" : "the model, " + writer.name));
 
   std::unique_ptr<launch::TranscriptWriter> transcript;
   if (!options.transcript.empty())
@@ -190,8 +191,7 @@ void add_run(CLI::App& app) {
   command->add_option("--transcript", options->transcript, "file for everything the model writes");
   command->add_option("--max-steps", options->max_steps, "tokens after which an endless launch is given up")
       ->capture_default_str();
-  command->add_flag("--emulate", options->emulate,
-                    "let the emulator write the transcript instead of the model");
+  add_writer_options(*command, options->writer);
   command->add_flag("--json", options->json, "print a summary in JSON instead of the lines");
   command->add_flag("--quiet,-q", options->quiet, "print nothing but errors");
   command->add_flag("--verbose,-v", options->verbose,
