@@ -18,6 +18,9 @@ namespace {
 
 constexpr double norm_gain = 1 << norm_exponent;
 constexpr double silu_gain = 128;
+// A one-hot key has to become exactly 1. By the definition, x * rsqrt(sum(x^2) + eps), it does with any gain of few bits; llama.cpp
+// takes an RMS norm and multiplies by 1 / sqrt(128), which in fp32 makes 1 of 384 but 1 - 2^-24 of 128.
+constexpr double key_gain = 384;
 
 class Writer {
  public:
@@ -169,7 +172,7 @@ class Writer {
     return neurons_by_layer_[static_cast<std::size_t>(layer)];
   }
 
-  // q, k, v = silu(128 form): 0 or 128. The L2 norm makes a one-hot key exactly 1; S <- S + k (beta (v - S^T
+  // q, v = silu(128 form): 0 or 128, k = silu(384 form). The L2 norm makes a one-hot key exactly 1; S <- S + k (beta (v - S^T
   // k))^T then replaces a word exactly. A read passes q / sqrt(128), the RMSNorm and silu(z) = 128: sqrt(128
   // / ones) * 128, times 2 / 128 in out_proj.
   void heads() {
@@ -184,16 +187,16 @@ class Writer {
       };
       auto& qkv = tensor("in_proj_qkv.weight");
       auto& conv = tensor("conv1d.weight");
-      const auto channels = [&](const std::vector<HeadSpec::Row>& rows, int first) {
+      const auto channels = [&](const std::vector<HeadSpec::Row>& rows, int first, double gain) {
         for (const HeadSpec::Row& row : rows) {
-          put_form(qkv, first + row.dim, row.form, norm_gain * silu_gain, describe);
+          put_form(qkv, first + row.dim, row.form, norm_gain * gain, describe);
           put(conv, first + row.dim, geometry_.conv_kernel - 1, 1,
               describe);  // identity: the current token's tap
         }
       };
-      channels(head.query, index * geometry_.gdn_key_dim);
-      channels(head.key, geometry_.gdn_key_width() + index * geometry_.gdn_key_dim);
-      channels(head.value, 2 * geometry_.gdn_key_width() + index * geometry_.gdn_value_dim);
+      channels(head.query, index * geometry_.gdn_key_dim, silu_gain);
+      channels(head.key, geometry_.gdn_key_width() + index * geometry_.gdn_key_dim, key_gain);
+      channels(head.value, 2 * geometry_.gdn_key_width() + index * geometry_.gdn_value_dim, silu_gain);
       const int first_value = index * geometry_.gdn_value_dim;
       for (const HeadSpec::Row& row : head.z) {
         put_form(tensor("in_proj_z.weight"), first_value + row.dim, row.form, norm_gain * silu_gain,
