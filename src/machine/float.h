@@ -22,9 +22,8 @@ struct FloatMode {
 // What the multiply-add is used for, and what happens to the registers on their way into it. Bits; absolute
 // value before negation.
 struct FloatOp {
-  Linear add;  // a + b:  a * 1 + b
-  Linear
-      multiply;  // a * b:  an addend of 0 with the sign of the product, which is right in every rounding mode
+  Linear add;       // a + b:  a * 1 + b
+  Linear multiply;  // a * b:  plus a zero of the product's sign, which is right in every rounding mode
   Linear negate_a, negate_b, negate_c;
   Linear absolute_a, absolute_b, absolute_c;
 };
