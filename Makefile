@@ -2,6 +2,8 @@
 #
 #   make run      build, construct the model, run the examples and check their results against the CPU
 #   make test     build and run all fast tests
+#   make fuzz     many more random kernels, model against emulator; FUZZ="--seed 7 --count 5000"
+#   make test-stock   let unmodified llama.cpp, from PyPI, write a launch (docs/stock.md)
 #   make bench    measure how fast the model writes
 #   make format   clang-format over all sources
 #   make clean    remove what was built
@@ -15,7 +17,10 @@ JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { m = int($$2 / 1048576);
 RUN_FLAGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench format clean build packages
+FUZZ ?= --count 2000
+STOCK ?=
+
+.PHONY: run test fuzz test-stock bench format clean build packages
 
 run: build
 	@set -e; for example in $(EXAMPLES); do \
@@ -27,6 +32,13 @@ run: build
 
 test: build
 	ctest --test-dir build --output-on-failure -j $(JOBS)
+
+fuzz: build
+	build/qwengpu fuzz $(FUZZ)
+
+test-stock: PACKAGES += python3-venv
+test-stock: build
+	bash tests/stock/run.sh build $(STOCK)
 
 bench: build
 	build/qwengpu bench
