@@ -18,7 +18,9 @@ void build_fetch(Circuit& c, Wires& w, const FloorPlan& plan, const std::vector<
     head.write_enable =
         circuit::write_when(all({t.row_end, w.control_bit(Control::ToInstruction), w.number_high[b]}));
     head.query = circuit::rows(w.pc_low);
-    const Linear read = all({t.use_instruction, w.pc_high[b], 1 - Linear(w.firmware)});
+    // One column selects the 128 rows of z: a product inside the projection would touch those of all banks.
+    const Signal read = circuit::and_(c, fmt::format("read{}", bank),
+                                      {t.use_instruction, w.pc_high[b], 1 - Linear(w.firmware)});
     head.z = circuit::same_rows(read, row_bits);
     for (int bit = 0; bit < row_bits; ++bit) head.outputs.push_back({bit, w.instruction[static_cast<std::size_t>(bit)]});
     c.head(std::move(head));
@@ -28,8 +30,11 @@ void build_fetch(Circuit& c, Wires& w, const FloorPlan& plan, const std::vector<
   if (firmware.size() > Parameters::firmware_instructions)
     throw circuit::Error(fmt::format("the firmware has {} instructions, the machine holds {}", firmware.size(),
                                      Parameters::firmware_instructions));
+  Signals bank;  // of 128 words; pc_low is 0 unless an instruction is wanted
+  for (std::size_t i = 0; i < Parameters::firmware_instructions / 128; ++i)
+    bank.push_back(circuit::and_(c, circuit::indexed("bank", static_cast<int>(i)), {w.firmware, w.pc_high[i]}));
   for (std::size_t pc = 0; pc < firmware.size(); ++pc) {
-    const Linear here = all({t.use_instruction, w.firmware, w.pc_low[pc % 128], w.pc_high[pc / 128]});
+    const Linear here = both(bank[pc / 128], w.pc_low[pc % 128]);
     const isa::Row word = isa::encode(firmware[pc]);
     for (int bit = 0; bit < row_bits; ++bit)
       if (word[static_cast<std::size_t>(bit / 32)] >> (bit % 32) & 1)

@@ -62,16 +62,25 @@ void build_global(Circuit& c, Wires& w, const FloorPlan& plan) {
 
   // Byte address: word of the line 2..3, key 4..10, group of four heads 11..12, layer 13..17.
   const SplitOneHot key = split_decode(c, "key", slice(address, 4, 7), 4, used);
-  Signals group, read_word, write_word;
+  Signals group, write_word, read_head, read_layer;
+  // The head of a layer that holds the word: group and word.
+  const auto is_head = [&](std::size_t i) {
+    return both(match(slice(address, 11, 2), i / 4), match(slice(address, 2, 2), i % 4));
+  };
+  const auto is_layer = [&](std::size_t i) { return match(slice(address, 13, 5), i); };
+  for (std::size_t i = 0; i < 16; ++i)
+    read_head.push_back(circuit::and_(c, fmt::format("read_head[{}]", i), {loads, is_head(i)}));
+  c.exclusive(read_head);
+  for (std::size_t i = 0; i < plan.global.size(); ++i)
+    read_layer.push_back(circuit::and_(c, fmt::format("read_layer[{}]", i), {loads, is_layer(i)}));
+  c.exclusive(read_layer);
   for (std::size_t i = 0; i < 4; ++i) {
     group.push_back(circuit::and_(c, fmt::format("group[{}]", i), {used, match(slice(address, 11, 2), i)}));
-    read_word.push_back(circuit::and_(c, fmt::format("read_word[{}]", i), {loads, match(slice(address, 2, 2), i)}));
     write_word.push_back(c.bus(fmt::format("write_word[{}]", i)));
     c.add(write_word.back(), 1, both(t.store, match(slice(address, 2, 2), i)));
     c.add(write_word.back(), 1, t.copy);
   }
   c.exclusive(group);
-  c.exclusive(read_word);
   Signals data = circuit::bus_word(c, "data", row_bits);
   for (int i = 0; i < row_bits; ++i) {
     c.add(data[static_cast<std::size_t>(i)], 1, both(t.store, w.b[static_cast<std::size_t>(i % word_bits)]));
@@ -80,17 +89,19 @@ void build_global(Circuit& c, Wires& w, const FloorPlan& plan) {
 
   w.loaded = circuit::bus_word(c, "loaded", word_bits);
   for (std::size_t layer = 0; layer < plan.global.size(); ++layer) {
-    // Selected by the MLP just before, so that five address bits stay on the residual stream and not 42 selects.
+    // Selected by the MLP just before, so that few columns stay on the residual stream.
     const auto late = c.not_before(plan.global[layer] - 1);
-    const Signal read = circuit::and_(c, fmt::format("read_layer[{}]", layer), {loads, match(slice(address, 13, 5), layer)});
-    const Signal write = circuit::and_(c, fmt::format("write_layer[{}]", layer), {writes, match(slice(address, 13, 5), layer)});
+    const Signal write = circuit::and_(c, fmt::format("write_layer[{}]", layer), {writes, is_layer(layer)});
     for (std::size_t g = 0; g < 4; ++g)
       for (std::size_t word = 0; word < 4; ++word) {
         HeadSpec head{.name = fmt::format("cells{}.{}.{}", layer, g, word), .layer = plan.global[layer]};
         head.key = head.query = key.rows();
         head.value = circuit::rows(slice(data, word_bits * static_cast<int>(word), word_bits));
         head.write_enable = circuit::write_when(all({write, group[g], write_word[word]}));
-        head.z = circuit::same_rows(all({read, group[g], read_word[word]}), word_bits);
+        // One column selects the rows of z. The first layer comes too early for the product of two one-hots.
+        const Linear both_say = layer == 0 ? all({loads, is_layer(0), is_head(4 * g + word)})
+                                           : both(read_layer[layer], read_head[4 * g + word]);
+        head.z = circuit::same_rows(circuit::and_(c, fmt::format("read{}.{}.{}", layer, g, word), {both_say}), word_bits);
         for (int i = 0; i < word_bits; ++i) head.outputs.push_back({i, w.loaded[static_cast<std::size_t>(i)]});
         c.head(std::move(head));
       }

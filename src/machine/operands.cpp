@@ -54,12 +54,15 @@ void build_operands(Circuit& c, Wires& w, const FloorPlan& plan) {
   // The lane must execute for A, B and C, and sit out for D (the old value).
   const auto lane_reads = [&](Control use) {
     std::array<Linear, lanes> read;
-    for (std::size_t l = 0; l < lanes; ++l) read[l] = all({t.select[l], w.executing[l], w.control_bit(use)});
+    for (std::size_t l = 0; l < lanes; ++l)
+      read[l] = circuit::and_(c, fmt::format("{}[{}]", control_name(use), l),
+                              {t.select[l], w.executing[l], w.control_bit(use)});
     return read;
   };
   std::array<Linear, lanes> idle;
   for (std::size_t l = 0; l < lanes; ++l)
-    idle[l] = all({t.select[l], 1 - Linear(w.executing[l]), w.control_bit(Control::Keep)});
+    idle[l] = circuit::and_(c, fmt::format("idle[{}]", l),
+                            {t.select[l], 1 - Linear(w.executing[l]), w.control_bit(Control::Keep)});
 
   w.result = bus_word(c, "result", word_bits);
   w.a = selected(c, w, "a", plan, t.pc, lane_reads(Control::UseA), bus_word(c, "a", word_bits));
@@ -95,7 +98,7 @@ void build_operands(Circuit& c, Wires& w, const FloorPlan& plan) {
   for (const Linear& bit : w.field(isa::field::table)) modifiers.push_back(bit);
   const Signals latched =
       circuit::latch(c, {.name = "modifiers", .layer = plan.operands, .write = t.op, .data = modifiers,
-                         .read = both(t.use_control, w.control_bit(Control::Modified))});
+                         .read = circuit::and_(c, "modified", {t.use_control, w.control_bit(Control::Modified)})});
   w.rounding.assign(latched.begin(), latched.begin() + 4);
   c.exclusive(w.rounding);
   Signal* const flag_wires[] = {&w.flush,    &w.saturate,   &w.negate_a,  &w.negate_b,

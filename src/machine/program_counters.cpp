@@ -46,6 +46,9 @@ void build_program_counters(Circuit& c, Wires& w, const FloorPlan& plan) {
     }
     return value;
   };
+  Signals read;  // of each half of the quads
+  for (int h = 0; h < 2; ++h) read.push_back(circuit::and_(c, circuit::indexed("read", h), {t.use_pcs, half[h], user}));
+
   for (int lane = 0; lane < lanes; ++lane) w.lane_pc[static_cast<std::size_t>(lane)] =
       circuit::bus_word(c, fmt::format("lane{}", lane), pc_width);
   w.dead = circuit::bus_word(c, "dead", lanes);
@@ -60,7 +63,7 @@ void build_program_counters(Circuit& c, Wires& w, const FloorPlan& plan) {
       head.value = circuit::rows(value);
       head.value.push_back({pc_width, both(t.exit, t.executing[l])});
       head.write_enable = circuit::write_when(all({t.at[l], half[h], user}));
-      head.z = circuit::same_rows(all({t.use_pcs, half[h], user}), pc_width + 1);
+      head.z = circuit::same_rows(read[h], pc_width + 1);
       head.clear = t.run;
       for (int i = 0; i < pc_width; ++i) head.outputs.push_back({i, w.lane_pc[l][static_cast<std::size_t>(i)]});
       head.outputs.push_back({pc_width, w.dead[l]});

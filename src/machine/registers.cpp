@@ -59,13 +59,18 @@ std::vector<FieldUse> operand_uses(const Wires& w) {
           {isa::field::rd, t.keep}};
 }
 
-struct Bank {
-  SplitOneHot key, bank;
+struct DecodedRow {
+  SplitOneHot key;
+  Signals bank;  // [64] one-hot: a column a bank, so that only that bank's rows of z are touched
 };
 
-Bank decode_row(Circuit& c, const std::string& name, const Signals& row, const Linear& enable) {
-  return {split_decode(c, name + ".key", slice(row, 0, key_bits), 4, enable),
-          split_decode(c, name + ".bank", slice(row, key_bits, row_number_bits - key_bits), 3, enable)};
+DecodedRow decode_row(Circuit& c, const std::string& name, const Signals& row, const Linear& enable) {
+  DecodedRow decoded{split_decode(c, name + ".key", slice(row, 0, key_bits), 4, enable), {}};
+  const Word bank = slice(row, key_bits, row_number_bits - key_bits);
+  for (std::uint64_t i = 0; i < std::uint64_t{1} << bank.size(); ++i)
+    decoded.bank.push_back(circuit::and_(c, fmt::format("{}.bank[{}]", name, i), {enable, match(bank, i)}));
+  c.exclusive(decoded.bank);
+  return decoded;
 }
 
 void build_register_file(Circuit& c, Wires& w, const FloorPlan& plan) {
@@ -81,22 +86,21 @@ void build_register_file(Circuit& c, Wires& w, const FloorPlan& plan) {
   // Quad bits are 0 in S, where the bank is not enabled either.
   const Linear read_token = t.reads_register + t.reads_b;
   const std::vector<FieldUse> reads = operand_uses(w);
-  const Bank read = decode_row(c, "read", row_number(c, w, "read.row", reads, read_token), enable("reads", reads));
+  const DecodedRow read = decode_row(c, "read", row_number(c, w, "read.row", reads, read_token), enable("reads", reads));
 
   const Linear written = both(t.row_end, w.control_bit(Control::ToRegister));
   const std::vector<FieldUse> writes = {{isa::field::rd, written}};
-  const Bank write = decode_row(c, "write", row_number(c, w, "write.row", writes, written), enable("writes", writes));
+  const DecodedRow write = decode_row(c, "write", row_number(c, w, "write.row", writes, written), enable("writes", writes));
 
-  int bank = 0;
+  std::size_t bank = 0;
   for (int layer : plan.registers)
     for (int h = 0; h < 16; ++h, ++bank) {
-      const auto high = static_cast<std::size_t>(bank / 8), low = static_cast<std::size_t>(bank % 8);
       HeadSpec head{.name = fmt::format("bank{}", bank), .layer = layer};
       head.key = write.key.rows();
       head.query = read.key.rows();
       head.value = circuit::rows(w.staged);
-      head.write_enable = write_when(both(write.bank.high[high], write.bank.low[low]));
-      head.z = circuit::same_rows(both(read.bank.high[high], read.bank.low[low]), row_bits);
+      head.write_enable = write_when(write.bank[bank]);
+      head.z = circuit::same_rows(read.bank[bank], row_bits);
       head.clear = t.run;
       for (int i = 0; i < row_bits; ++i) head.outputs.push_back({i, w.operand[static_cast<std::size_t>(i)]});
       c.head(std::move(head));
