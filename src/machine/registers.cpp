@@ -131,7 +131,8 @@ void build_firmware_registers(Circuit& c, Wires& w, const FloorPlan& plan) {
   head.query = decode_uses(c, w, "read", operand_uses(w), w.system).rows();
   head.value = circuit::rows(w.staged);
   head.write_enable = write_when(both(written, w.system));
-  head.z = circuit::same_rows(both(w.token.reads_register + w.token.reads_b, w.system), row_bits);
+  head.z = circuit::same_rows(
+      circuit::and_(c, "reads", {w.token.reads_register + w.token.reads_b, w.system}), row_bits);
   for (int i = 0; i < row_bits; ++i) head.outputs.push_back({i, w.operand[static_cast<std::size_t>(i)]});
   c.head(std::move(head));
 }
@@ -150,7 +151,9 @@ void build_constants(Circuit& c, Wires& w, const FloorPlan& plan) {
     head.query = line.rows();
     head.value = circuit::rows(slice(w.staged, word_bits * word, word_bits));
     head.write_enable = write_when(written);
-    head.z = circuit::same_rows(both(used, match(slice(address, 2, 2), static_cast<std::uint64_t>(word))), word_bits);
+    head.z = circuit::same_rows(circuit::and_(c, fmt::format("read{}", word),
+                                              {used, match(slice(address, 2, 2), static_cast<std::uint64_t>(word))}),
+                                word_bits);
     for (int i = 0; i < word_bits; ++i)
       for (int lane = 0; lane < lanes; ++lane)
         head.outputs.push_back({i, w.operand[static_cast<std::size_t>(word_bits * lane + i)]});
@@ -179,7 +182,8 @@ void build_special_registers(Circuit& c, Wires& w, const FloorPlan& plan) {
     head.value = circuit::rows(w.staged);
     head.write_enable = write_when(
         all({t.row_end, w.control_bit(Control::ToThreadIndex), w.number_high[static_cast<std::size_t>(h)]}));
-    head.z = circuit::same_rows(all({used, half[h], 1 - Linear(w.system)}), row_bits);
+    head.z = circuit::same_rows(
+        circuit::and_(c, fmt::format("read{}", h), {used, half[h], 1 - Linear(w.system)}), row_bits);
     for (int i = 0; i < row_bits; ++i) head.outputs.push_back({i, indices[static_cast<std::size_t>(i)]});
     c.head(std::move(head));
   }
