@@ -34,8 +34,9 @@ void speak_op(Circuit& c, Wires& w, const Speech& s) {
     c.add(executing[l], 1, all({here[l], w.guard[l], 1 - negated}));
     c.add(executing[l], 1, all({here[l], 1 - Linear(w.guard[l]), negated}));
   }
-  speak_digit(c, s.digit0, here, t.pc);
-  speak_digit(c, s.digit1, executing, t.pc);
+  for (std::size_t m = 1; m < s.masks.size(); ++m)
+    for (std::size_t x = 0; x < s.masks.size(); ++x)
+      if ((x & ~m) == 0) c.add(s.masks[m][x], 1, all({t.pc, match(here, m), match(executing, x)}));
 }
 
 // NEXT: the lowest pc of the living lanes, or the next quad, or back to the firmware.
@@ -58,8 +59,8 @@ void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& next) {
     const Signal lowest = c.bus(fmt::format("lowest[{}]", l));
     c.add(lowest, 1, both(next, w.alive[l]) - beaten[l]);
     const Word pc(w.lane_pc[l]);
-    speak_digit(c, s.digit1, slice(pc, 0, 4), lowest);
-    speak_digit(c, s.digit0, slice(pc, 4, 3), lowest);
+    speak_digit(c, s.pc_digits.low, slice(pc, 0, 4), lowest);
+    speak_digit(c, s.pc_digits.high, slice(pc, 4, 3), lowest);
     speak_digit(c, s.pc, slice(pc, 7, 4), both(lowest, user));
     speak_digit(c, s.firmware_pc, slice(pc, 7, 2), both(lowest, w.system));
   }
@@ -74,9 +75,9 @@ void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& next) {
   const Word quad(w.quad_bits), low = slice(quad, 0, 4), high = slice(quad, 4, 4);
   const Signal carry = circuit::and_(c, "carry", low);
   for (std::size_t v = 0; v < 16; ++v) {
-    c.add(s.digit1[v], 1, both(another, match(low, (v + 15) % 16)));
-    c.add(s.digit0[v], 1, both(another, match(high, v)) - Linear(carry));
-    c.add(s.digit0[v], 1, all({another, match(high, (v + 15) % 16), carry}));
+    c.add(s.digits.low[v], 1, both(another, match(low, (v + 15) % 16)));
+    c.add(s.digits.high[v], 1, both(another, match(high, v)) - Linear(carry));
+    c.add(s.digits.high[v], 1, all({another, match(high, (v + 15) % 16), carry}));
   }
 }
 
@@ -87,8 +88,8 @@ void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& speaks) {
   for (int i = 0; i < word_bits; ++i) word.push_back(w.result[at(i)] + Linear(w.old[at(i)]) + Linear(w.loaded[at(i)]));
   for (int byte = 0; byte < 4; ++byte) {
     const Signal here = circuit::and_(c, fmt::format("here[{}]", byte), {speaks, w.token.next_byte[at(byte)]});
-    speak_digit(c, s.digit1, slice(word, 8 * byte, 4), here);
-    speak_digit(c, s.digit0, slice(word, 8 * byte + 4, 4), here);
+    speak_digit(c, s.value_digits.low, slice(word, 8 * byte, 4), here);
+    speak_digit(c, s.value_digits.high, slice(word, 8 * byte + 4, 4), here);
     const Signal last = c.bus(fmt::format("last[{}]", byte));
     c.add(last, 1, here - circuit::sum(slice(word, 8 * byte + 8, 24 - 8 * byte)));
     for (std::size_t l = 0; l < lanes; ++l) {
@@ -155,7 +156,7 @@ void build_speech(Circuit& c, Wires& w, const Speech& s) {
     c.add(mask[l], 1, all({x, 1 - Linear(w.new_predicate[l]), invert}));
     c.add(mask[l], 1, w.old_predicate[l] - Linear(w.executing[l]));
   }
-  speak_digit(c, s.digit0, mask, t.writes_predicate);
+  speak_digit(c, s.digits.high, mask, t.writes_predicate);
   for (std::size_t p = 0; p < s.predicate.size(); ++p)
     c.add(s.predicate[p], 1, both(t.writes_predicate, match(w.field(isa::field::pd), p)));
 
@@ -165,15 +166,15 @@ void build_speech(Circuit& c, Wires& w, const Speech& s) {
   const Linear numbered = t.want_thread_index + t.want_constant;
   Word high = slice(w.a, 4, 3);
   high.push_back(circuit::and_(c, "top", {t.want_thread_index, w.a[7]}));
-  speak_digit(c, s.digit1, slice(w.a, 0, 4), numbered);
-  speak_digit(c, s.digit0, high, numbered);
+  speak_digit(c, s.digits.low, slice(w.a, 0, 4), numbered);
+  speak_digit(c, s.digits.high, high, numbered);
 
   speak_digit(c, s.register_class, slice(w.b, 0, 2), t.want_class);
   c.add(s.end, 1, t.want_end);
   c.add(s.system, 1, t.want_system);
   c.add(s.quad, 1, t.want_first_quad);
-  c.add(s.digit0[0], 1, t.want_first_quad);
-  c.add(s.digit1[0], 1, t.want_first_quad);
+  c.add(s.digits.high[0], 1, t.want_first_quad);
+  c.add(s.digits.low[0], 1, t.want_first_quad);
 }
 
 }  // namespace qwengpu::machine

@@ -283,8 +283,22 @@ Speech make_speech(Circuit& c) {
     c.exclusive(signals);
     return signals;
   };
-  s.digit0 = family("digit0", 16);
-  s.digit1 = family("digit1", 16);
+  const auto digits = [&family](const std::string& name) {
+    return Digits{family(name + ".high", 16), family(name + ".low", 16)};
+  };
+  s.pc_digits = digits("pc_digits");
+  s.value_digits = digits("value_digits");
+  s.digits = digits("digits");
+  Signals masks;
+  for (int at = 1; at < 1 << lanes; ++at) {
+    s.masks[static_cast<std::size_t>(at)].resize(1 << lanes);
+    for (int executing = 0; executing < 1 << lanes; ++executing) {
+      if ((executing & ~at) != 0) continue;
+      masks.push_back(c.bus(fmt::format("masks[{}][{}]", at, executing)));
+      s.masks[static_cast<std::size_t>(at)][static_cast<std::size_t>(executing)] = masks.back();
+    }
+  }
+  c.exclusive(masks);
   s.pc = family("pc", Parameters::instructions / 128);
   s.firmware_pc = family("firmware_pc", Parameters::firmware_instructions / 128);
   for (const isa::OpInfo& op : isa::op_table) s.op.push_back(c.bus(fmt::format("op.{}", op.mnemonic)));
@@ -315,11 +329,13 @@ void unembed_vocabulary(Circuit& c, const Speech& s) {
   constexpr double class_weight = 32, digit_weight = 16;
   for (int id = 0; id < isa::vocabulary_size(); ++id) {
     const Token& t = isa::token_of(id);
-    const auto say = [&](Signal token_class, int digit0 = -1, int digit1 = -1) {
+    const auto say = [&](Signal token_class, const std::vector<Signal>& parts = {}) {
       Linear logit = class_weight * Linear(token_class);
-      if (digit0 >= 0) logit += digit_weight * Linear(s.digit0.at(static_cast<std::size_t>(digit0)));
-      if (digit1 >= 0) logit += digit_weight * Linear(s.digit1.at(static_cast<std::size_t>(digit1)));
+      for (const Signal part : parts) logit += digit_weight * Linear(part);
       c.unembed(id, logit);
+    };
+    const auto spell = [](const Digits& digits, int high, int low) {
+      return std::vector{digits.high.at(static_cast<std::size_t>(high)), digits.low.at(static_cast<std::size_t>(low))};
     };
     const auto a = static_cast<std::size_t>(t.a), b = static_cast<std::size_t>(t.b);
     switch (t.kind) {
@@ -328,20 +344,20 @@ void unembed_vocabulary(Circuit& c, const Speech& s) {
       case TokenKind::Instruction:
       case TokenKind::HostLine: break;  // prompt only
       case TokenKind::End: say(s.end); break;
-      case TokenKind::Quad: say(s.quad, t.a >> 4, t.a & 15); break;
+      case TokenKind::Quad: say(s.quad, spell(s.digits, t.a >> 4, t.a & 15)); break;
       case TokenKind::System: say(s.system); break;
-      case TokenKind::Pc: say(s.pc[a / 128], t.a >> 4 & 7, t.a & 15); break;
-      case TokenKind::FirmwarePc: say(s.firmware_pc[a / 128], t.a >> 4 & 7, t.a & 15); break;
-      case TokenKind::Op: say(s.op[a], t.b, t.c); break;
+      case TokenKind::Pc: say(s.pc[a / 128], spell(s.pc_digits, t.a >> 4 & 7, t.a & 15)); break;
+      case TokenKind::FirmwarePc: say(s.firmware_pc[a / 128], spell(s.pc_digits, t.a >> 4 & 7, t.a & 15)); break;
+      case TokenKind::Op: say(s.op[a], {s.masks[b][static_cast<std::size_t>(t.c)]}); break;
       case TokenKind::OperandC: say(s.operand_c); break;
       case TokenKind::Keep: say(s.keep); break;
-      case TokenKind::Value: say(s.value[a][b], t.c >> 4, t.c & 15); break;
-      case TokenKind::LastValue: say(s.last_value[a][b], t.c >> 4, t.c & 15); break;
-      case TokenKind::Predicate: say(s.predicate[a], t.b); break;
+      case TokenKind::Value: say(s.value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::LastValue: say(s.last_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::Predicate: say(s.predicate[a], {s.digits.high[b]}); break;
       case TokenKind::Store: say(s.store[a]); break;
       case TokenKind::Copy: say(s.copy[a]); break;
-      case TokenKind::ThreadIndex: say(s.thread_index, t.a >> 4, t.a & 15); break;
-      case TokenKind::ConstantLine: say(s.constant_line, t.a >> 4, t.a & 15); break;
+      case TokenKind::ThreadIndex: say(s.thread_index, spell(s.digits, t.a >> 4, t.a & 15)); break;
+      case TokenKind::ConstantLine: say(s.constant_line, spell(s.digits, t.a >> 4, t.a & 15)); break;
       case TokenKind::RegisterClass: say(s.register_class[a]); break;
       case TokenKind::Fault:
         if (static_cast<isa::Fault>(t.a) == isa::Fault::IllegalInstruction && t.b != 0) break;  // always told by lane 0

@@ -10,18 +10,28 @@ namespace qwengpu::machine {
 TokenInputs make_token_inputs(Circuit& c);
 void embed_vocabulary(Circuit& c, const TokenInputs& t);
 
+// Two one-hot digits.
+struct Digits {
+  Signals high, low;  // [16]
+};
+
 // What the machine says next: exactly one class is 1, and the digits that the class takes. A token's logit is the sum of its class and
-// its digits, so the right one leads by a whole digit or class.
+// its digits, so the right one leads by a whole digit or class. Families of tokens have digits of their own, so that a digit
+// reaches few rows of the lm_head.
 struct Speech {
-  Signals digit0, digit1;  // [16] one-hot
-  Signals pc;              // [16] number / 128; digits: the next 3 bits, the low 4
-  Signals firmware_pc;     // [4]  the same
-  Signals op;              // [op_count]; digits: mask, executing mask
-  Signals predicate;       // [7]; digit 0: mask
-  Signal quad, system;     // quad: digits: high, low nibble
-  std::array<Signals, lanes> value, last_value;  // [4][3], [4][4] lane and byte; digits: high, low nibble
+  Digits pc_digits;     // the middle 3 bits, the low 4
+  Signals pc;           // [16] number / 128
+  Signals firmware_pc;  // [4]  the same
+  Signals op;           // [op_count]
+  std::array<Signals, 1 << lanes> masks;  // [16][16] one-hot over both masks; invalid where executing is not a part of the other
+  Digits value_digits;
+  std::array<Signals, lanes> value, last_value;  // [4][3], [4][4] lane and byte
+  Digits digits;                                 // of the classes that follow
+  Signals predicate;                             // [7]; high: mask
+  Signal quad, system;
+  Signal thread_index, constant_line;
+  // classes without digits
   Signals store, copy;            // [4]
-  Signal thread_index, constant_line;  // digits: high, low nibble
   Signals register_class;         // [4]
   std::array<Signals, isa::fault_table.size()> fault;  // [.][4]
   Signal operand_c, keep, end;
