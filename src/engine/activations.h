@@ -24,5 +24,9 @@ inline float fast_sigmoid(float x) {
   if (x <= -89.0f) return 0.0f;
   return sigmoid(x);
 }
+// exp(x) is exactly 0 below -104, and so is softplus.
+inline float fast_softplus(float x) { return x < -104.0f ? 0.0f : softplus(x); }
+// exp(-x) for x >= 0, without work where no decay or a complete one is meant.
+inline float fast_decay(float x) { return x == 0.0f ? 1.0f : x > 104.0f ? 0.0f : std::exp(-x); }
 
 }  // namespace qwengpu::engine

@@ -30,6 +30,11 @@ TEST(Activations, FastFormsEqualThePlainOnesBitForBit) {
     }
   }
   for (const float x : {18.0f, -89.0f, 0.0f, 1e30f, -1e30f}) ASSERT_EQ(fast_silu(x), silu(x)) << x;
+  for (float x = -200; x < 200; x += 0.37f) {
+    ASSERT_EQ(fast_softplus(x), softplus(x)) << x;
+    ASSERT_EQ(fast_decay(std::abs(x)), std::exp(-std::abs(x))) << x;
+  }
+  for (const float x : {-103.9f, -104.0f, -104.1f, 0.0f}) ASSERT_EQ(fast_softplus(x), softplus(x)) << x;
 }
 
 }  // namespace

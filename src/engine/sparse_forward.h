@@ -295,7 +295,7 @@ inline void head_read(const SparseModel& m, const Gdn& gdn, std::size_t head, co
 inline void set_beta_decay(Gdn& gdn, std::size_t heads, std::size_t h, float b, float a, float scale,
                            float& beta, float& decay) {
   beta = fast_sigmoid((gdn.ba_baseline[h] + b) * scale);
-  decay = std::exp(-gdn.rate[h] * softplus((gdn.ba_baseline[heads + h] + a) * scale + gdn.dt_bias[h]));
+  decay = fast_decay(gdn.rate[h] * fast_softplus((gdn.ba_baseline[heads + h] + a) * scale + gdn.dt_bias[h]));
 }
 
 struct HeadSets {
