@@ -41,6 +41,10 @@ Row encode(const Instruction& i) {
   put(word, field::b_source, static_cast<std::uint32_t>(i.b_source), "b_source");
   put(word, field::immediate, i.immediate, "immediate");
   put(word, field::target, number(i.target), "target");
+  const Modifiers allowed = modifiers_of(info(i.op));
+  if ((i.rounding != Rounding::NearestEven && !allowed.rounding) || (i.flush && !allowed.flush) ||
+      (i.saturate && !allowed.saturate))
+    throw std::invalid_argument(fmt::format("{} does not take this rounding, flush or saturation", info(i.op).mnemonic));
   put(word, field::rounding, static_cast<std::uint32_t>(i.rounding), "rounding");
   put(word, field::flush, i.flush, "flush");
   put(word, field::saturate, i.saturate, "saturate");

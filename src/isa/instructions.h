@@ -214,6 +214,12 @@ inline constexpr std::array op_table = {
 inline constexpr int op_count = static_cast<int>(op_table.size());
 static_assert(op_count <= 128, "an opcode has 7 bits");
 
+// The modifiers that an op may have (docs/machine.md, Floating point).
+struct Modifiers {
+  bool rounding = false, flush = false, saturate = false;
+};
+Modifiers modifiers_of(const OpInfo& op);
+
 constexpr const OpInfo& info(Op op) { return op_table[static_cast<std::size_t>(op)]; }
 std::optional<Op> find_op(std::string_view mnemonic);
 
