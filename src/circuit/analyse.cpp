@@ -26,7 +26,7 @@ void check_model(const qwen::Geometry& g) {
 }
 
 Constants constants_of(const qwen::Geometry& g) {
-  // ballast_count * 4^exponent / hidden = 2^30 needs a power of two; one ballast for even powers, two for odd
+  // ballast_count * 4^exponent / hidden = 4^norm_exponent needs a power of two; one ballast for even powers, two for odd
   // ones.
   const auto hidden = static_cast<unsigned>(g.hidden);
   if (g.hidden < 8 || !std::has_single_bit(hidden)) {
@@ -37,7 +37,7 @@ Constants constants_of(const qwen::Geometry& g) {
   }
   const int log2_hidden = std::countr_zero(hidden);
   const int count = log2_hidden % 2 == 0 ? 1 : 2;
-  const int exponent = (30 + log2_hidden - (count - 1)) / 2;
+  const int exponent = (2 * norm_exponent + log2_hidden - (count - 1)) / 2;
   Constants k;
   k.ballast = std::ldexp(1, exponent);
   k.energy_limit = std::ldexp(1, 2 * exponent - 24);

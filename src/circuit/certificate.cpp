@@ -1,6 +1,6 @@
 // The numeric certificate. Every value of the machine is an integer times a power of two (its grid). If all
 // partial sums of a form, sum |coef| * max |x|, stay below 2^24 grid units, then no order of summation in
-// fp32 rounds, and the form is exact in any engine. The norm is exactly x * 2^-15 while the energy of the
+// fp32 rounds, and the form is exact in any engine. The norm is exactly x * 2^-16 while the energy of the
 // signals is lost beside the ballast. bf16 keeps 8 bits of every activation: what exceeds 2^8 is listed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

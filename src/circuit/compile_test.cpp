@@ -198,11 +198,11 @@ TEST(Refusal, ASumTooLargeForFp32) {
 TEST(Refusal, MoreEnergyThanTheNormAbsorbs) {
   Circuit c(geometry(4, 2048));
   Signals in;
-  for (int i = 0; i < 20; ++i) in.push_back(c.input(indexed("big", i), {0, 64}));
+  for (int i = 0; i < 20; ++i) in.push_back(c.input(indexed("big", i), {0, 128}));
   keep(c, in);
   const std::string message = compile_refusal(c);
-  EXPECT_SAYS(message, "the signals can have energy 81921 at the norm before mixer 0, and from 65536 on");
-  EXPECT_SAYS(message, "The largest: big[0] 4096");
+  EXPECT_SAYS(message, "the signals can have energy 327681 at the norm before mixer 0, and from 262144 on");
+  EXPECT_SAYS(message, "The largest: big[0] 16384");
   c.exclusive(in);
   EXPECT_EQ(compile_refusal(c), "(accepted)");
 }

@@ -13,8 +13,9 @@ namespace qwengpu::circuit {
 inline constexpr int never = std::numeric_limits<int>::max();
 
 // How the constants of the model stand on the residual stream. RMSNorm with w = 0 is x * rsqrt(mean(x^2) +
-// eps); the ballast makes the mean exactly 2^30, so the norm is exactly x * 2^-15 while the energy of all
-// signals is lost in the rounding of the sum.
+// eps); the ballast makes the mean exactly 4^16, so the norm is exactly x * 2^-16 while the energy of all
+// signals is lost in the rounding of the sum. A larger exponent would allow more energy.
+inline constexpr int norm_exponent = 16;
 struct Constants {
   std::vector<int> ballast_columns;
   double ballast = 0;  // a power of two

@@ -1,7 +1,7 @@
-// Last pass: a plan becomes tensors. The norms multiply by 2^-15 and every projection that reads the residual
-// by 2^15.
-//   gate_proj  2^15 * 128 * gate     silu(128 n) is exactly 128 n for n >= 1 and exactly 0 for n <= 0
-//   up_proj    2^15 * up
+// Last pass: a plan becomes tensors. The norms multiply by 2^-16 and every projection that reads the residual
+// by 2^16.
+//   gate_proj  2^16 * 128 * gate     silu(128 n) is exactly 128 n for n >= 1 and exactly 0 for n <= 0
+//   up_proj    2^16 * up
 //   down_proj  coef / 128
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace qwengpu::circuit {
 
 namespace {
 
-constexpr double norm_gain = 32768;  // 2^15
+constexpr double norm_gain = 1 << norm_exponent;
 constexpr double silu_gain = 128;
 // A one-hot key has to become exactly 1. By the definition, x * rsqrt(sum(x^2) + eps), it does with any gain of few bits; llama.cpp
 // takes an RMS norm and multiplies by 1 / sqrt(128), which in fp32 makes 1 of 384 but 1 - 2^-24 of 128.
@@ -108,7 +108,7 @@ class Writer {
         return fmt::format("the embedding of signal \"{}\" in token {}", plan_.name(e.signal), e.token);
       });
     }
-    // Final norm: x * 2^-15 * (1 + w); w = -1 keeps the ballast out of the logits.
+    // Final norm: x * 2^-16 * (1 + w); w = -1 keeps the ballast out of the logits.
     auto& norm = checkpoint_.at("model.norm.weight");
     for (const int column : plan_.constants.ballast_columns)
       put(norm, column, 0, -1, [] { return "the final norm"; });

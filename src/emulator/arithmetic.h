@@ -3,15 +3,16 @@
 
 #include <cstdint>
 
-#include "isa/instructions.h"
+#include "isa/encoding.h"
 
 namespace qwengpu::emulator {
 
-// Move to Select. `selected` is the predicate of SEL.
-std::uint32_t calculate(isa::Unit unit, isa::Mode mode, std::uint32_t a, std::uint32_t b, std::uint32_t c,
-                        bool selected);
+// Ops that write a register, MOV to SHF.R. The operands are as they were read: signs are changed here.
+// `selected` is the predicate of SEL.
+std::uint32_t calculate(const isa::Instruction& instruction, std::uint32_t a, std::uint32_t b,
+                        std::uint32_t c, bool selected = false);
 
-// ISETP.
-bool compare(isa::Mode mode, std::uint32_t a, std::uint32_t b);
+// ISETP, FSETP.
+bool compare(const isa::Instruction& instruction, std::uint32_t a, std::uint32_t b);
 
 }  // namespace qwengpu::emulator

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "emulator/test_bits.h"
+#include "emulator/test_floats.h"
 #include "emulator/test_transcript.h"
 #include "isa/assembly.h"
 
@@ -59,16 +61,32 @@ const std::map<Op, std::function<std::uint32_t(std::uint32_t, std::uint32_t)>> f
     {Op::PlopXor, [](auto a, auto b) { return (a ^ b) & 1; }},
 };
 
+// An operation on a, b and c = a, as the table has it or with what every LOP3 needs, its table.
+isa::Instruction plain(const isa::OpInfo& op) {
+  isa::Instruction i;
+  i.op = op.op;
+  if (op.has('l')) i.table = 0x96;
+  return i;
+}
+
+std::uint32_t expected(const isa::OpInfo& op, std::uint32_t a, std::uint32_t b) {
+  if (const auto function = functions.find(op.op); function != functions.end()) return function->second(a, b);
+  if (op.unit == isa::Unit::FloatCompare) return HostFloat(plain(op)).truth(a, b);
+  return op.has('F') ? HostFloat(plain(op)).word(a, b, a) : bits_one_by_one(plain(op), a, b, a);
+}
+
 // out[i] = op(a[i], b[i]) as a kernel.
 std::vector<std::uint32_t> run_on_the_machine(const isa::OpInfo& op, const std::vector<std::uint32_t>& a,
                                               const std::vector<std::uint32_t>& b) {
   std::string statement;
-  if (op.unit == isa::Unit::Compare)
+  if (op.unit == isa::Unit::Compare || op.unit == isa::Unit::FloatCompare)
     statement = fmt::format("{} P2, R1, R2\n SEL R3, P2, R4, RZ", op.mnemonic);
   else if (op.unit == isa::Unit::Predicate)
     statement = fmt::format("{} P2, P0, !P1\n SEL R3, P2, R4, RZ", op.mnemonic);
   else if (op.unit == isa::Unit::Select)
     statement = "ISETP.LT.U32 P2, R1, R2\n SEL R3, P2, R1, R2";
+  else if (op.has('l'))
+    statement = fmt::format("{} R3, R1, R2, R1, 0x96", op.mnemonic);
   else if (op.has('c'))
     statement = fmt::format("{} R3, R1, R2, R1", op.mnemonic);
   else if (op.has('a'))
@@ -111,36 +129,97 @@ TEST(ArithmeticTest, EveryOpOnTheMachineIsTheHostsOnEdgesAndRandomWords) {
       a.push_back(x);
       b.push_back(y);
     }
+  for (std::uint32_t x : float_corners()) {
+    a.push_back(x);
+    b.push_back(edges[a.size() % edges.size()]);
+    a.push_back(0x3fc00000);
+    b.push_back(x);
+  }
+  RandomFloats floats(seed);
+  while (a.size() < 800) {
+    const auto operands = floats.operands();
+    a.push_back(operands[0]);
+    b.push_back(operands[1]);
+  }
   while (a.size() < 1000) {
     a.push_back(static_cast<std::uint32_t>(random()));
     b.push_back(static_cast<std::uint32_t>(random()) >> (random() % 32));
   }
   for (const isa::OpInfo& op : isa::op_table) {
     if (op.privileged() || (!op.writes_register() && !op.writes_predicate()) || op.op == Op::Ldg) continue;
-    ASSERT_TRUE(functions.contains(op.op)) << op.mnemonic;
     const std::vector<std::uint32_t> results = run_on_the_machine(op, a, b);
     ASSERT_EQ(results.size(), a.size()) << op.mnemonic;
     for (std::size_t i = 0; i < a.size(); ++i)
-      ASSERT_EQ(results[i], functions.at(op.op)(a[i], b[i])) << op.mnemonic << " " << a[i] << ", " << b[i];
+      ASSERT_EQ(results[i], expected(op, a[i], b[i])) << op.mnemonic << " " << a[i] << ", " << b[i];
   }
 }
 
+TEST(ArithmeticTest, BitInstructionsAreThoseOfThePtxIsaBitByBit) {
+  constexpr std::uint64_t seed = 20250315;
+  SCOPED_TRACE(seed);
+  std::mt19937_64 random(seed);
+  const auto word = [&] { return static_cast<std::uint32_t>(random()); };
+  const auto number = [&] {
+    switch (random() % 3) {
+      case 0:
+        return edges[random() % edges.size()];
+      case 1:
+        return word() >> random() % 32;
+      default:
+        return word();
+    }
+  };
+  for (const isa::OpInfo& op : isa::op_table) {
+    if (op.unit < isa::Unit::BitCount || op.unit > isa::Unit::FunnelShift) continue;
+    for (int n = 0; n < 50'000; ++n) {
+      isa::Instruction i = plain(op);
+      if (op.has('l')) i.table = n % 256;
+      const std::uint32_t a = number(), c = number();
+      // Positions and lengths around the ends of the word, with bits above them that do not count.
+      std::uint32_t b = number();
+      if (op.unit == isa::Unit::BitField && n % 4 != 0)
+        b = (b & 0xffff0000) | static_cast<std::uint32_t>(random() % 36 | random() % 36 << 8);
+      ASSERT_EQ(calculate(i, a, b, c), bits_one_by_one(i, a, b, c))
+          << isa::disassemble(i) << fmt::format(" with a = {:#x}, b = {:#x}, c = {:#x}", a, b, c);
+    }
+  }
+}
+
+// d, or the predicate, of an instruction that is written out.
+std::uint32_t value(std::string_view text, std::uint32_t a, std::uint32_t b, std::uint32_t c = 0) {
+  const isa::Instruction i = isa::assemble(text).at(0);
+  return isa::info(i.op).writes_predicate() ? compare(i, a, b) : calculate(i, a, b, c);
+}
+
 TEST(ArithmeticTest, NamedCases) {
-  using isa::Mode;
-  using isa::Unit;
   constexpr std::uint32_t int_min = 0x80000000;
-  EXPECT_EQ(calculate(Unit::Shift, Mode::Left, 1, 32, 0, false), 0u);
-  EXPECT_EQ(calculate(Unit::Shift, Mode::RightUnsigned, int_min, 0xffffffff, 0, false), 0u);
-  EXPECT_EQ(calculate(Unit::Shift, Mode::RightSigned, int_min, 32, 0, false), 0xffffffffu);
-  EXPECT_EQ(calculate(Unit::Shift, Mode::RightSigned, 0x7fffffff, 400, 0, false), 0u);
-  EXPECT_EQ(calculate(Unit::Multiply, Mode::HighSigned, int_min, int_min, 0, false), 0x40000000u);
-  EXPECT_EQ(calculate(Unit::Multiply, Mode::HighSigned, 0xffffffff, 1, 0, false), 0xffffffffu);
-  EXPECT_EQ(calculate(Unit::Multiply, Mode::HighUnsigned, 0xffffffff, 0xffffffff, 0, false), 0xfffffffeu);
-  EXPECT_EQ(calculate(Unit::MinMax, Mode::MinSigned, int_min, 0, 0, false), int_min);
-  EXPECT_EQ(calculate(Unit::MinMax, Mode::MinUnsigned, int_min, 0, 0, false), 0u);
-  EXPECT_EQ(calculate(Unit::MultiplyAdd, Mode::Low, 0x10000, 0x10000, 7, false), 7u);
-  EXPECT_TRUE(compare(Mode::LessSigned, int_min, 0));
-  EXPECT_FALSE(compare(Mode::LessUnsigned, int_min, 0));
+  EXPECT_EQ(value("SHL R1, R2, R3", 1, 32), 0u);
+  EXPECT_EQ(value("SHR.U32 R1, R2, R3", int_min, 0xffffffff), 0u);
+  EXPECT_EQ(value("SHR.S32 R1, R2, R3", int_min, 32), 0xffffffffu);
+  EXPECT_EQ(value("SHR.S32 R1, R2, R3", 0x7fffffff, 400), 0u);
+  EXPECT_EQ(value("IMUL.HI.S32 R1, R2, R3", int_min, int_min), 0x40000000u);
+  EXPECT_EQ(value("IMUL.HI.S32 R1, R2, R3", 0xffffffff, 1), 0xffffffffu);
+  EXPECT_EQ(value("IMUL.HI.U32 R1, R2, R3", 0xffffffff, 0xffffffff), 0xfffffffeu);
+  EXPECT_EQ(value("IMIN.S32 R1, R2, R3", int_min, 0), int_min);
+  EXPECT_EQ(value("IMIN.U32 R1, R2, R3", int_min, 0), 0u);
+  EXPECT_EQ(value("IMAD R1, R2, R3, R4", 0x10000, 0x10000, 7), 7u);
+  EXPECT_EQ(value("ISETP.LT.S32 P0, R2, R3", int_min, 0), 1u);
+  EXPECT_EQ(value("ISETP.LT.U32 P0, R2, R3", int_min, 0), 0u);
+  EXPECT_EQ(value("CLZ R1, R2", 0, 0), 32u);
+  EXPECT_EQ(value("BFIND.S32 R1, R2", 0, 0xffffffff), 0xffffffffu);
+  EXPECT_EQ(value("BFIND.S32 R1, R2", 0, 0xfffffffe), 0u);
+  EXPECT_EQ(value("BFE.S32 R1, R2, R3", 0xf0, 0x404), 0xffffffffu);
+  EXPECT_EQ(value("BFE.U32 R1, R2, R3", 0x12345678, 0x808), 0x56u);
+  EXPECT_EQ(value("BFE.S32 R1, R2, R3", int_min, 0x140), 0xffffffffu);  // a's sign, from position 64 too
+  EXPECT_EQ(value("BFI R1, R2, R3, R4", 0xab, 0x808, 0x11223344), 0x1122ab44u);
+  EXPECT_EQ(value("PRMT R1, R2, R3, R4", 0x33221100, 0x7531, 0x77665544), 0x77553311u);
+  EXPECT_EQ(value("PRMT R1, R2, R3, R4", 0x00008000, 0x9988, 0), 0xffff0000u);
+  EXPECT_EQ(value("LOP3 R1, R2, R3, R4, 0xf0", 5, 6, 7), 5u);  // PTX ISA, lop3: the tables of a, b and c
+  EXPECT_EQ(value("LOP3 R1, R2, R3, R4, 0xcc", 5, 6, 7), 6u);
+  EXPECT_EQ(value("LOP3 R1, R2, R3, R4, 0xaa", 5, 6, 7), 7u);
+  EXPECT_EQ(value("SHF.L R1, R2, R3, R4", 0x89abcdef, 8, 0x01234567), 0x23456789u);
+  EXPECT_EQ(value("SHF.R R1, R2, R3, R4", 0x89abcdef, 40, 0x01234567), 0x6789abcdu);
+  EXPECT_EQ(value("SHF.L R1, R2, R3, R4", 1, 32, 2), 2u);
 }
 
 }  // namespace

@@ -96,15 +96,16 @@ void Emulator::execute(const Decoded& decoded, int mask) {
     case Unit::Exit:
       return;  // advance() has done it
     case Unit::Compare:
+    case Unit::FloatCompare:
     case Unit::Predicate: {
       const int q = predicate(i.pa), r = predicate(i.pb);
       int result = decoded.info.mode == isa::Mode::And  ? q & r
                    : decoded.info.mode == isa::Mode::Or ? q | r
                                                         : q ^ r;
-      if (unit == Unit::Compare) {
+      if (unit != Unit::Predicate) {
         result = 0;
         for (std::size_t lane = 0; lane < lanes; ++lane)
-          if (compare(decoded.info.mode, a[lane], b[lane])) result |= 1 << lane;
+          if (compare(i, a[lane], b[lane])) result |= 1 << lane;
       }
       const auto pd = static_cast<std::size_t>(i.pd);
       int& written = system() ? state_.system_predicates[pd]
@@ -179,8 +180,7 @@ void Emulator::execute_register_write(const Decoded& decoded, int exec, const Ro
         row[lane] = word_at(state_.host, b[lane]);
         break;
       default:
-        row[lane] =
-            calculate(decoded.info.unit, decoded.info.mode, a[lane], b[lane], c[lane], in(selected, lane));
+        row[lane] = calculate(i, a[lane], b[lane], c[lane], in(selected, lane));
     }
   }
   write_register(i.rd, row);

@@ -97,6 +97,25 @@ TEST(EmulatorTest, PredicatesOfLanesThatSitOutStay) {
             "<PC 4><EXIT 1111 1111>");
 }
 
+TEST(EmulatorTest, TranscriptOfFloatingPointAndBitInstructions) {
+  EXPECT_EQ(kernel_text(small_launch(R"(
+        I2F.S32 R1, SR_TID.X
+        FSETP.GT P3, -R1, -1.5
+   @!P3 FFMA.SAT R2, R1, -0.25, R1
+    @P3 BFI R2, RZ, 0x810, R1
+        EXIT
+  )")),
+            "<Q 0>\n<PC 0><I2F.S32 1111 1111><0.0 00;><1.0 00><1.1 00><1.2 80><1.3 3f;>"
+            "<2.0 00><2.1 00><2.2 00><2.3 40;><3.0 00><3.1 00><3.2 40><3.3 40;>\n"
+            "<PC 1><FSETP.GT 1111 1111><P3 1100>\n"
+            "<PC 2><FFMA 1111 0011><C><KEEP><0.0 00;><1.0 00;><2.0 00><2.1 00><2.2 80><2.3 3f;>"
+            "<3.0 00><3.1 00><3.2 80><3.3 3f;>\n"
+            "<PC 3><BFI 1111 1100><C><KEEP><0.0 00;><1.0 00><1.1 00><1.2 00><1.3 3f;><2.0 00><2.1 00><2.2 "
+            "80><2.3 3f;>"
+            "<3.0 00><3.1 00><3.2 80><3.3 3f;>\n"
+            "<PC 4><EXIT 1111 1111>");
+}
+
 TEST(EmulatorTest, SpecialRegistersOfThreeDimensions) {
   Case launch = small_launch("EXIT", 1);
   launch.block = {3, 5, 4};

@@ -142,6 +142,7 @@ void Grammar::begin_result() {
   lane_ = first_lane(exec_, 0);
   switch (info.unit) {
     case Unit::Compare:
+    case Unit::FloatCompare:
     case Unit::Predicate:
       expect_ = Expect::Predicate;
       return;

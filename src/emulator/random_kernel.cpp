@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "isa/assembly.h"
 #include "isa/parameters.h"
 
 namespace qwengpu::emulator {
@@ -107,20 +108,45 @@ class Generator {
     data_.push_back(registers_ - 1);
   }
 
-  // Small numbers, edges and random words.
+  // Small numbers, edges and random words, integers and binary32.
   std::uint32_t value() {
     static const std::vector<std::uint32_t> edges = {
         0,      1,       31,         32,         33,         0xff,       0x100,
         0xffff, 0x10000, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff};
-    switch (random_.below(4)) {
+    switch (random_.below(6)) {
       case 0:
         return random_.of(edges);
       case 1:
         return random_.word();
       case 2:
+      case 3:
+        return float_value();
+      case 4:
         return 0u - static_cast<std::uint32_t>(random_.below(40));
       default:
         return static_cast<std::uint32_t>(random_.below(70));
+    }
+  }
+
+  // Corners of binary32, few bits, and numbers whose sums and products meet.
+  std::uint32_t float_value() {
+    static const std::vector<std::uint32_t> corners = {
+        0x00000001, 0x007fffff, 0x00800000, 0x00800001, 0x33800000, 0x3effffff, 0x3f000000,
+        0x3f7fffff, 0x3f800000, 0x3f800001, 0x3fc00000, 0x40200000, 0x4affffff, 0x4b000001,
+        0x4f000000, 0x4f7fffff, 0x7f000000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000};
+    const std::uint32_t sign = random_.chance(50) ? 0x80000000 : 0, fraction = random_.word() & 0x7fffff;
+    const auto exponent = [&](int low, int high) {
+      return static_cast<std::uint32_t>(random_.between(low, high)) << 23;
+    };
+    switch (random_.below(5)) {
+      case 0:
+        return sign | random_.of(corners);
+      case 1:
+        return sign | exponent(0, 255) | (fraction & fraction << random_.below(23));
+      case 2:
+        return sign | exponent(127, 150) | (fraction & 0x700000);  // half integers among them
+      default:
+        return sign | exponent(117, 160) | fraction;
     }
   }
 
@@ -173,10 +199,12 @@ class Generator {
     return code_.size() - 1;
   }
   void land(std::size_t branch) { code_[branch].target = here(); }
-  static Op random_op(Random& random, std::initializer_list<isa::Unit> units) {
+  // An op of a kernel whose table entry FITS.
+  template <typename Fits>
+  Op random_op(Fits fits) {
     while (true) {
-      const auto& info = isa::op_table[static_cast<std::size_t>(random.below(isa::op_count))];
-      if (std::find(units.begin(), units.end(), info.unit) != units.end()) return info.op;
+      const auto& info = isa::op_table[static_cast<std::size_t>(random_.below(isa::op_count))];
+      if (!info.privileged() && fits(info)) return info.op;
     }
   }
 
@@ -233,31 +261,71 @@ class Generator {
   }
 
   void arithmetic() {
-    using isa::Unit;
     Instruction i;
-    i.op = random_op(random_, {Unit::Move, Unit::Add, Unit::Subtract, Unit::Multiply, Unit::MultiplyAdd,
-                               Unit::MinMax, Unit::Shift, Unit::Logic, Unit::Select});
+    i.op = random_op(
+        [](const isa::OpInfo& info) { return info.writes_register() && info.unit != isa::Unit::Load; });
     i.guard = guard();
     i.rd = destination();
     i.ra = source();
     choose_b(i);
     i.rc = source();
     i.pa = any_predicate();
+    choose_modifiers(i);
+    prepare_float(i);
     canonical(i);
     emit(i);
   }
 
   void predicate_statement() {
     Instruction i;
-    i.op = random_op(random_, {isa::Unit::Compare, isa::Unit::Predicate});
+    i.op = random_op([](const isa::OpInfo& info) { return info.writes_predicate(); });
     i.guard = guard();
     i.pd = random_.below(Parameters::predicates);
     i.ra = source();
     choose_b(i);
     i.pa = any_predicate();
     i.pb = any_predicate();
+    choose_modifiers(i);
+    prepare_float(i);
     canonical(i);
     emit(i);
+  }
+
+  // What integer ops leave behind is a subnormal number or a NaN nearly always: operands of floating point
+  // are made more interesting now and then.
+  void prepare_float(Instruction& i) {
+    if (!isa::info(i.op).has('N')) return;
+    if (i.b_source == BSource::Immediate && random_.chance(60)) i.immediate = float_value();
+    for (int number : {i.ra, i.rb, i.rc}) {
+      if (number < first_data || number >= isa::rz || random_.chance(60)) continue;
+      if (random_.chance(40)) {
+        emit(Op::Mov, number, isa::rz, BSource::Immediate, float_value());
+      } else {
+        Instruction convert;
+        convert.op = Op::I2fS, convert.rd = number, convert.rb = random_.chance(50) ? number : source();
+        emit(convert);
+      }
+    }
+  }
+
+  void choose_modifiers(Instruction& i) {
+    const isa::OpInfo& info = isa::info(i.op);
+    const isa::Modifiers allowed = isa::modifiers_of(info);
+    if (allowed.rounding && random_.chance(60)) i.rounding = static_cast<isa::Rounding>(random_.below(4));
+    i.flush = allowed.flush && random_.chance(30);
+    i.saturate = allowed.saturate && random_.chance(20);
+    if (info.has('N')) {
+      i.negate_a = random_.chance(30), i.absolute_a = random_.chance(20);
+      i.negate_b = random_.chance(30), i.absolute_b = random_.chance(20);
+      i.negate_c = info.has('c') && random_.chance(40);
+    }
+    if (info.has('l')) i.table = random_.below(256);
+    // Fields and selectors of random words are out of range nearly always.
+    if ((info.unit == isa::Unit::BitField || info.unit == isa::Unit::Permute) &&
+        i.b_source == BSource::Immediate && random_.chance(70)) {
+      const auto digit = [&](int count) { return static_cast<std::uint32_t>(random_.below(count)); };
+      i.immediate = info.unit == isa::Unit::BitField ? digit(34) | digit(34) << 8 : digit(0x10000);
+    }
   }
 
   // Fields that the instruction has no operand for keep their defaults, as the assembler leaves them.

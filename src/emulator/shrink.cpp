@@ -77,6 +77,11 @@ class Shrinker {
         if (edited != best_.kernel.code[n]) progress |= attempt([&](Case& c) { c.kernel.code[n] = edited; });
       };
       change([](isa::Instruction& i) { i.guard = {}; });
+      change([](isa::Instruction& i) { i.rounding = {}; });
+      change([](isa::Instruction& i) { i.flush = i.saturate = false; });
+      change([](isa::Instruction& i) {
+        i.negate_a = i.negate_b = i.negate_c = i.absolute_a = i.absolute_b = false;
+      });
       for (std::uint32_t value : {0u, 1u, best_.kernel.code[n].immediate / 2})
         change([&](isa::Instruction& i) {
           if (i.b_source == isa::BSource::Immediate && value < i.immediate) i.immediate = value;

@@ -7,6 +7,8 @@
 #include "emulator/emulator.h"
 #include "emulator/grammar.h"
 #include "emulator/random_kernel.h"
+#include "emulator/test_bits.h"
+#include "emulator/test_floats.h"
 #include "emulator/test_threads.h"
 #include "emulator/test_transcript.h"
 
@@ -144,6 +146,30 @@ class ThreadRunner {
         return a ^ b;
       case Op::Sel:
         return predicate(t, i.pa) ? a : b;
+      case Op::Fadd:
+      case Op::Fmul:
+      case Op::Ffma:
+      case Op::Fmin:
+      case Op::Fmax:
+      case Op::I2fS:
+      case Op::I2fU:
+      case Op::F2iS:
+      case Op::F2iU:
+      case Op::Frnd:
+        return HostFloat(i).word(a, b, c);
+      case Op::Popc:
+      case Op::Clz:
+      case Op::BfindS:
+      case Op::BfindU:
+      case Op::Brev:
+      case Op::BfeS:
+      case Op::BfeU:
+      case Op::Bfi:
+      case Op::Prmt:
+      case Op::Lop3:
+      case Op::ShfL:
+      case Op::ShfR:
+        return bits_one_by_one(i, a, b, c);
       default:
         return std::nullopt;
     }
@@ -179,7 +205,7 @@ class ThreadRunner {
       case Op::PlopXor:
         return q != r;
       default:
-        throw std::logic_error("not an instruction of a kernel");
+        return HostFloat(i).truth(a, b);  // throws for what is no comparison
     }
   }
 
@@ -286,13 +312,19 @@ std::string disagreement(const Case& launch) {
 TEST(EmulatorTest, RandomKernelsEqualThreadsRunOneByOne) {
   int faults = 0, refused = 0;
   std::set<Op> ops;
+  std::set<std::array<int, 3>> modifiers;  // rounding, .FTZ, .SAT of FADD
+  std::set<std::array<bool, 5>> signs;     // of FFMA
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     const Case launch = random_case(seed);
     ASSERT_EQ(disagreement(launch), "") << "seed " << seed << "\n" << text_of(launch);
     const ThreadsResult threads = run_threads(launch);
     faults += !threads.faults.empty();
     refused += threads.launch_status != 0;
-    for (const Instruction& i : launch.kernel.code) ops.insert(i.op);
+    for (const Instruction& i : launch.kernel.code) {
+      ops.insert(i.op);
+      if (i.op == Op::Fadd) modifiers.insert({static_cast<int>(i.rounding), i.flush, i.saturate});
+      if (i.op == Op::Ffma) signs.insert({i.negate_a, i.absolute_a, i.negate_b, i.absolute_b, i.negate_c});
+    }
   }
   // The generator does what it is for.
   EXPECT_GT(faults, 20);
@@ -300,6 +332,8 @@ TEST(EmulatorTest, RandomKernelsEqualThreadsRunOneByOne) {
   EXPECT_GT(refused, 20);
   EXPECT_LT(refused, 200);
   for (const isa::OpInfo& op : isa::op_table) EXPECT_EQ(ops.contains(op.op), !op.privileged()) << op.mnemonic;
+  EXPECT_EQ(modifiers.size(), 16u);
+  EXPECT_EQ(signs.size(), 32u);
 }
 
 TEST(EmulatorTest, LargeBlocksAndLongKernelsEqualThreadsRunOneByOne) {

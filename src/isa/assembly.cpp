@@ -2,57 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cctype>
+#include <charconv>
 #include <optional>
 #include <stdexcept>
 
+#include "isa/assembly_cursor.h"
+#include "isa/assembly_syntax.h"
 #include "isa/parameters.h"
 
 namespace qwengpu::isa {
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
-bool is_number(std::string_view word) {
-  return !word.empty() && std::isdigit(static_cast<unsigned char>(word[0]));
-}
-
-// The characters of one line, consumed from the left.
-class Cursor {
- public:
-  explicit Cursor(std::string_view text) : text_(text) {}
-
-  bool at_end() {
-    skip_space();
-    return text_.empty();
-  }
-  bool accept(char c) {
-    if (at_end() || text_.front() != c) return false;
-    text_.remove_prefix(1);
-    return true;
-  }
-  void expect(char c) {
-    if (!accept(c)) throw std::invalid_argument(fmt::format("expected '{}' before '{}'", c, text_));
-  }
-  // Letters, digits, '_' and '.'; empty if there are none.
-  std::string_view word() {
-    skip_space();
-    std::size_t length = 0;
-    while (length < text_.size() && is_word(text_[length])) ++length;
-    const std::string_view result = text_.substr(0, length);
-    text_.remove_prefix(length);
-    return result;
-  }
-  std::string_view rest() {
-    skip_space();
-    return text_;
-  }
-
- private:
-  void skip_space() {
-    while (!text_.empty() && std::isspace(static_cast<unsigned char>(text_.front()))) text_.remove_prefix(1);
-  }
-  std::string_view text_;
-};
 
 std::uint32_t parse_number(std::string_view word) {
   const bool hex = word.starts_with("0x") || word.starts_with("0X");
@@ -71,6 +32,16 @@ std::uint32_t parse_number(std::string_view word) {
   }
   return static_cast<std::uint32_t>(value);
 }
+
+std::uint32_t parse_float(std::string_view decimal) {
+  float value = 0;
+  const auto [end, error] = std::from_chars(decimal.data(), decimal.data() + decimal.size(), value);
+  if (error != std::errc() || end != decimal.data() + decimal.size())
+    throw std::invalid_argument(fmt::format("{} is not a binary32 number", decimal));
+  return std::bit_cast<std::uint32_t>(value);
+}
+
+constexpr std::uint32_t sign_bit = 0x80000000;
 
 // "R12" -> 12 for the letter 'R'; nothing if the word has another form.
 std::optional<int> numbered(std::string_view word, char letter) {
@@ -153,16 +124,12 @@ class Assembler {
         return expect_end(ahead);
       }
     }
-    const std::string_view mnemonic = cursor.word();
-    const auto op = find_op(mnemonic);
-    if (!op)
-      throw std::invalid_argument(
-          fmt::format("no instruction is called '{}'", mnemonic.empty() ? cursor.rest() : mnemonic));
-    if (*op == Op::Illegal && instruction.guard != PredicateOperand{})
+    mnemonic(cursor, instruction);
+    if (instruction.op == Op::Illegal && instruction.guard != PredicateOperand{})
       throw std::invalid_argument("ILLEGAL is the empty word: it has no guard");
-    instruction.op = *op;
     bool first = true;
-    for (char kind : info(*op).operands) {
+    for (char kind : info(instruction.op).operands) {
+      if (!is_text_operand(kind)) continue;
       if (!first) cursor.expect(',');
       first = false;
       operand(kind, cursor, instruction, line);
@@ -170,6 +137,46 @@ class Assembler {
     expect_end(cursor);
     encode(instruction);  // for its checks
     code_.push_back(instruction);
+  }
+
+  // The longest mnemonic there is, ISETP.LT.S32 or SHF.L, and modifiers behind it.
+  static void mnemonic(Cursor& cursor, Instruction& i) {
+    const std::string_view word = cursor.word();
+    std::string_view name = word;
+    auto op = find_op(name);
+    while (!op && name.find('.') != std::string_view::npos) {
+      name = name.substr(0, name.rfind('.'));
+      op = find_op(name);
+    }
+    if (!op)
+      throw std::invalid_argument(
+          fmt::format("no instruction is called '{}'", word.empty() ? cursor.rest() : word));
+    i.op = *op;
+    std::string_view suffixes = word.substr(name.size());
+    while (!suffixes.empty()) {
+      suffixes.remove_prefix(1);  // its dot
+      const std::string_view suffix = suffixes.substr(0, suffixes.find('.'));
+      modifier(suffix, i);
+      suffixes.remove_prefix(suffix.size());
+    }
+  }
+
+  static void modifier(std::string_view name, Instruction& i) {
+    const Modifiers allowed = modifiers_of(info(i.op));
+    const auto set_once = [&](bool& flag) {
+      if (flag) throw std::invalid_argument(fmt::format(".{} stands twice", name));
+      flag = true;
+    };
+    for (const RoundingName& rounding : rounding_names) {
+      if (!allowed.rounding || name != rounding.name) continue;
+      if (i.rounding != Rounding::NearestEven)
+        throw std::invalid_argument(fmt::format(".{} is a second rounding", name));
+      i.rounding = rounding.rounding;
+      return;
+    }
+    if (allowed.flush && name == "FTZ") return set_once(i.flush);
+    if (allowed.saturate && name == "SAT") return set_once(i.saturate);
+    throw std::invalid_argument(fmt::format("{} has no modifier .{}", info(i.op).mnemonic, name));
   }
 
   static void expect_end(Cursor& cursor) {
@@ -220,9 +227,13 @@ class Assembler {
         if (i.rd == rz) throw std::invalid_argument("RZ cannot be written");
         break;
       case 'a':
+        i.negate_a = info(i.op).has('N') && cursor.accept('-');
+        i.absolute_a = info(i.op).has('N') && cursor.accept('|');
         i.ra = register_operand(cursor);
+        if (i.absolute_a) cursor.expect('|');
         break;
       case 'c':
+        i.negate_c = info(i.op).has('N') && cursor.accept('-');
         i.rc = register_operand(cursor);
         break;
       case 'b':
@@ -250,6 +261,9 @@ class Assembler {
       case 't':
         target(cursor, i, line);
         break;
+      case 'l':
+        i.table = table(cursor);
+        break;
       default:
         throw std::logic_error("operand kind is not in the table");
     }
@@ -276,15 +290,52 @@ class Assembler {
   }
 
   void b_operand(Cursor& cursor, Instruction& i) {
+    if (info(i.op).has('N') && signed_b(cursor, i)) return;
+    if (!stored_b(cursor, i)) immediate(cursor, i);
+  }
+
+  // -R1, |R1|, -|R1|, -(1.5). Not -1.5, which is a number.
+  bool signed_b(Cursor& cursor, Instruction& i) {
+    Cursor ahead = cursor;
+    const bool negate = ahead.accept('-');
+    if (ahead.accept('|')) {
+      if (!stored_b(ahead, i)) immediate(ahead, i);
+      ahead.expect('|');
+      i.absolute_b = true;
+    } else if (negate && ahead.accept('(')) {
+      immediate(ahead, i);
+      ahead.expect(')');
+    } else if (!negate || !stored_b(ahead, i)) {
+      return false;
+    }
+    i.negate_b = negate;
+    cursor = ahead;
+    return true;
+  }
+
+  void immediate(Cursor& cursor, Instruction& i) {
+    i.b_source = BSource::Immediate;
+    if (b_is_float(info(i.op)) || info(i.op).unit == Unit::Move) {
+      Cursor ahead = cursor;
+      const bool negative = ahead.accept('-');
+      if (const std::string_view decimal = ahead.decimal(); !decimal.empty()) {
+        i.immediate = parse_float(decimal) | (negative ? sign_bit : 0);
+        cursor = ahead;
+        return;
+      }
+    }
+    i.immediate = sum(cursor);
+  }
+
+  // A register, special register or constant; if something else stands here, nothing is consumed.
+  bool stored_b(Cursor& cursor, Instruction& i) {
     Cursor ahead = cursor;
     const std::string_view word = ahead.word();
     if (const auto number = find_register(word)) {
       i.rb = *number;
-      cursor = ahead;
     } else if (const auto special = find_special(word)) {
       i.b_source = BSource::Special;
       i.immediate = static_cast<std::uint32_t>(*special);
-      cursor = ahead;
     } else if (word == "c" && ahead.accept('[')) {
       i.b_source = BSource::Constant;
       i.immediate = sum(ahead);
@@ -292,11 +343,17 @@ class Assembler {
       if (i.immediate % 4 != 0 || i.immediate >= Parameters::constant_bytes)
         throw std::invalid_argument(fmt::format("constant address {:#x} is not a multiple of 4 below {:#x}",
                                                 i.immediate, Parameters::constant_bytes));
-      cursor = ahead;
     } else {
-      i.b_source = BSource::Immediate;
-      i.immediate = sum(cursor);
+      return false;
     }
+    cursor = ahead;
+    return true;
+  }
+
+  int table(Cursor& cursor) {
+    const std::uint32_t value = sum(cursor);
+    if (value > 0xff) throw std::invalid_argument(fmt::format("table {:#x} does not fit in 8 bits", value));
+    return static_cast<int>(value);
   }
 
   // [R2+0x8], [R2], [0x8]
@@ -361,96 +418,10 @@ class Assembler {
   std::vector<Instruction> code_;
 };
 
-std::string register_text(int number) { return number == rz ? "RZ" : fmt::format("R{}", number); }
-
-std::string predicate_text(PredicateOperand p) {
-  return (p.negated ? "!" : "") + (p.index == pt ? std::string("PT") : fmt::format("P{}", p.index));
-}
-
-std::string number_text(std::uint32_t value) {
-  if (value < 1024) return fmt::format("{}", value);
-  if (value > 0u - 1024) return fmt::format("-{}", 0u - value);
-  return fmt::format("{:#x}", value);
-}
-
-std::string b_text(const Instruction& i) {
-  switch (i.b_source) {
-    case BSource::Register:
-      return register_text(i.rb);
-    case BSource::Immediate:
-      return number_text(i.immediate);
-    case BSource::Constant:
-      return fmt::format("c[{:#x}]", i.immediate);
-    case BSource::Special:
-      return i.immediate < special_table.size() ? std::string(special_table[i.immediate].spelling)
-                                                : fmt::format("SR_{}", i.immediate);
-  }
-  throw std::invalid_argument("B source does not exist");
-}
-
-std::string memory_text(const Instruction& i) {
-  if (i.ra == rz) return fmt::format("[{:#x}]", i.immediate);
-  if (i.immediate == 0) return fmt::format("[{}]", register_text(i.ra));
-  if (i.immediate >> 31) return fmt::format("[{}-{:#x}]", register_text(i.ra), 0u - i.immediate);
-  return fmt::format("[{}+{:#x}]", register_text(i.ra), i.immediate);
-}
-
-std::string operand_text(char kind, const Instruction& i) {
-  switch (kind) {
-    case 'd':
-      return register_text(i.rd);
-    case 'a':
-      return register_text(i.ra);
-    case 'b':
-      return b_text(i);
-    case 'c':
-      return register_text(i.rc);
-    case 'p':
-      return fmt::format("P{}", i.pd);
-    case 'q':
-      return predicate_text(i.pa);
-    case 'r':
-      return predicate_text(i.pb);
-    case 'm':
-      return memory_text(i);
-    case 't':
-      return fmt::format("{}", i.target);
-    default:
-      throw std::logic_error("operand kind is not in the table");
-  }
-}
-
 }  // namespace
 
 std::vector<Instruction> assemble(std::string_view text, const Constants& constants) {
   return Assembler(constants).run(text);
-}
-
-std::string disassemble(const Instruction& i) {
-  std::string text;
-  if (i.guard != PredicateOperand{}) text = fmt::format("@{} ", predicate_text(i.guard));
-  text += info(i.op).mnemonic;
-  std::string_view separator = " ";
-  for (char kind : info(i.op).operands) {
-    text += separator;
-    text += operand_text(kind, i);
-    separator = ", ";
-  }
-  return text;
-}
-
-std::string listing(std::span<const Instruction> code) {
-  std::map<int, std::string> sources;  // of each branch target
-  for (std::size_t n = 0; n < code.size(); ++n)
-    if (info(code[n].op).has('t')) sources[code[n].target] += fmt::format(" {}", n);
-  std::string text;
-  for (std::size_t n = 0; n < code.size(); ++n) {
-    const auto source = sources.find(static_cast<int>(n));
-    const std::string line = disassemble(code[n]);
-    text += source == sources.end() ? fmt::format("{:5}:  {}\n", n, line)
-                                    : fmt::format("{:5}:  {:40} ; from{}\n", n, line, source->second);
-  }
-  return text;
 }
 
 }  // namespace qwengpu::isa

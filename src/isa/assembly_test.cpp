@@ -70,6 +70,81 @@ TEST(AssemblyTest, OperandsOfEveryKind) {
   EXPECT_EQ(mad.rc, rz);
 }
 
+TEST(AssemblyTest, ModifiersOfFloatingPoint) {
+  const Instruction add = one("FADD.RZ.FTZ.SAT R1, -R2, |R3|");
+  EXPECT_EQ(add.op, Op::Fadd);
+  EXPECT_EQ(add.rounding, Rounding::TowardZero);
+  EXPECT_TRUE(add.flush && add.saturate);
+  EXPECT_TRUE(add.negate_a && !add.absolute_a && !add.negate_b && add.absolute_b && !add.negate_c);
+  EXPECT_EQ(one("FADD.SAT.RZ.FTZ R1, -R2, |R3|"), add);  // in any order
+  EXPECT_EQ(disassemble(add), "FADD.RZ.FTZ.SAT R1, -R2, |R3|");
+
+  const Instruction fma = one("FFMA.RM R1, -|R2|, -|R3|, -R4");
+  EXPECT_EQ(fma.rounding, Rounding::Down);
+  EXPECT_TRUE(fma.negate_a && fma.absolute_a && fma.negate_b && fma.absolute_b && fma.negate_c);
+
+  // Dots of mnemonics are not modifiers.
+  EXPECT_EQ(one("FSETP.LTU.FTZ P0, R1, R2").op, Op::FsetpLtu);
+  EXPECT_TRUE(one("FSETP.LTU.FTZ P0, R1, R2").flush);
+  EXPECT_EQ(one("I2F.S32.RP R1, R2").rounding, Rounding::Up);
+  EXPECT_EQ(one("SHF.L R1, R2, R3, R4").op, Op::ShfL);
+}
+
+TEST(AssemblyTest, SignsAndNumbersOfOperandB) {
+  const Instruction constant = one("FMUL R1, R2, -c[0x40]");
+  EXPECT_EQ(constant.b_source, BSource::Constant);
+  EXPECT_EQ(constant.immediate, 0x40u);
+  EXPECT_TRUE(constant.negate_b && !constant.absolute_b);
+  EXPECT_TRUE(one("FMUL R1, R2, |c[0x40]|").absolute_b);
+
+  const auto immediate = [](std::string_view text) {
+    const Instruction i = one(text);
+    EXPECT_EQ(i.b_source, BSource::Immediate) << text;
+    EXPECT_FALSE(i.negate_b || i.absolute_b) << text;
+    return i.immediate;
+  };
+  EXPECT_EQ(immediate("FMUL R1, R2, 1.5"), 0x3fc00000u);
+  EXPECT_EQ(immediate("FMUL R1, R2, -1.5"), 0xbfc00000u);
+  EXPECT_EQ(immediate("FMUL R1, R2, -0.0"), 0x80000000u);
+  EXPECT_EQ(immediate("FMUL R1, R2, 1e-3"), 0x3a83126fu);
+  EXPECT_EQ(immediate("FMUL R1, R2, 2.5E+1"), 0x41c80000u);
+  EXPECT_EQ(immediate("FMUL R1, R2, 1."), 0x3f800000u);
+  EXPECT_EQ(immediate("FMUL R1, R2, 0x3f800000"), 0x3f800000u);
+  EXPECT_EQ(immediate("FMUL R1, R2, 0x1e5"), 0x1e5u);
+  EXPECT_EQ(immediate("FMUL R1, R2, -1"), 0xffffffffu);
+  EXPECT_EQ(immediate("half = 0x3f000000\nFMUL R1, R2, half"), 0x3f000000u);
+  EXPECT_EQ(immediate("F2I.S32 R1, 2.5"), 0x40200000u);
+  EXPECT_EQ(immediate("MOV R1, 2.5"), 0x40200000u);
+  EXPECT_TRUE(one("x = R5\nFMUL R1, R2, -x").negate_b);
+
+  const Instruction negated = one("FMUL R1, R2, -(1.5)");
+  EXPECT_EQ(negated.immediate, 0x3fc00000u);
+  EXPECT_TRUE(negated.negate_b && !negated.absolute_b);
+  const Instruction both = one("FMUL R1, R2, -|-1.5|");
+  EXPECT_EQ(both.immediate, 0xbfc00000u);
+  EXPECT_TRUE(both.negate_b && both.absolute_b);
+
+  // What is printed: decimal numbers where they are short.
+  const auto printed = [](std::uint32_t bits) {
+    return disassemble({.op = Op::Frnd, .rd = 1, .b_source = BSource::Immediate, .immediate = bits});
+  };
+  EXPECT_EQ(printed(0x3f800000), "FRND R1, 1.0");
+  EXPECT_EQ(printed(0xbe000000), "FRND R1, -0.125");
+  EXPECT_EQ(printed(0), "FRND R1, 0.0");
+  EXPECT_EQ(printed(0x80000000), "FRND R1, -0.0");
+  EXPECT_EQ(printed(0x7f7fffff), "FRND R1, 3.4028235e+38");
+  EXPECT_EQ(printed(1), "FRND R1, 0x1");
+  EXPECT_EQ(printed(0xff800000), "FRND R1, 0xff800000");
+}
+
+TEST(AssemblyTest, LookUpTables) {
+  const Instruction lop = one("LOP3 R1, R2, 0xff00, R4, 0x96");
+  EXPECT_EQ(lop.table, 0x96);
+  EXPECT_EQ(lop.rc, 4);
+  EXPECT_EQ(disassemble(lop), "LOP3 R1, R2, 0xff00, R4, 0x96");
+  EXPECT_EQ(one("LOP3 R1, R2, R3, R4, 1").table, 1);
+}
+
 TEST(AssemblyTest, LabelsNamesAndComments) {
   const auto code = assemble(R"(
     ; a loop
@@ -112,6 +187,24 @@ TEST(AssemblyTest, ErrorsNameTheLineAndTheCause) {
   EXPECT_EQ(error_of("MOV R1, 12ab"), "line 1: '12ab' is not a number");
   EXPECT_EQ(error_of("STG [R1], 5"), "line 1: expected a register before '5'");
   EXPECT_EQ(error_of("MOV R1, nothing"), "line 1: 'nothing' is not a register, number or name");
+  EXPECT_EQ(error_of("IADD.RZ R1, R2, R3"), "line 1: IADD has no modifier .RZ");
+  EXPECT_EQ(error_of("FSETP.LT.RZ P0, R1, R2"), "line 1: FSETP.LT has no modifier .RZ");
+  EXPECT_EQ(error_of("FMIN.SAT R1, R2, R3"), "line 1: FMIN has no modifier .SAT");
+  EXPECT_EQ(error_of("I2F.S32.FTZ R1, R2"), "line 1: I2F.S32 has no modifier .FTZ");
+  EXPECT_EQ(error_of("F2I.S32.SAT R1, R2"), "line 1: F2I.S32 has no modifier .SAT");
+  EXPECT_EQ(error_of("FADD.RN R1, R2, R3"), "line 1: FADD has no modifier .RN");
+  EXPECT_EQ(error_of("FADD. R1, R2, R3"), "line 1: FADD has no modifier .");
+  EXPECT_EQ(error_of("FADD.FTZ.FTZ R1, R2, R3"), "line 1: .FTZ stands twice");
+  EXPECT_EQ(error_of("FADD.RZ.RP R1, R2, R3"), "line 1: .RP is a second rounding");
+  EXPECT_EQ(error_of("FSETP.XY P0, R1, R2"), "line 1: no instruction is called 'FSETP.XY'");
+  EXPECT_EQ(error_of("IADD R1, -R2, R3"), "line 1: expected a register before '-R2, R3'");
+  EXPECT_EQ(error_of("IADD R1, R2, -R3"), "line 1: 'R3' is not a register, number or name");
+  EXPECT_EQ(error_of("IADD R1, R2, 1.5"), "line 1: '1.5' is not a number");
+  EXPECT_EQ(error_of("FFMA R1, R2, R3, |R4|"), "line 1: expected a register before '|R4|'");
+  EXPECT_EQ(error_of("FADD R1, |R2, R3"), "line 1: expected '|' before ', R3'");
+  EXPECT_EQ(error_of("FADD R1, R2, 1.5x"), "line 1: '1.5x' is not a number");
+  EXPECT_EQ(error_of("FADD R1, R2, 1e50"), "line 1: 1e50 is not a binary32 number");
+  EXPECT_EQ(error_of("LOP3 R1, R2, R3, R4, 0x100"), "line 1: table 0x100 does not fit in 8 bits");
   EXPECT_EQ(error_of("@P0 ILLEGAL"), "line 1: ILLEGAL is the empty word: it has no guard");
 }
 
@@ -167,6 +260,21 @@ Instruction random_instruction(const OpInfo& op, std::mt19937_64& random) {
             break;
         }
         break;
+      case 'l':
+        i.table = below(256);
+        break;
+      case 'F': {
+        const Modifiers allowed = modifiers_of(op);
+        if (allowed.rounding) i.rounding = static_cast<Rounding>(below(4));
+        i.flush = allowed.flush && below(2) == 0;
+        i.saturate = allowed.saturate && below(2) == 0;
+        break;
+      }
+      case 'N':
+        i.negate_a = below(2) == 0, i.absolute_a = below(2) == 0;
+        i.negate_b = below(2) == 0, i.absolute_b = below(2) == 0;
+        i.negate_c = op.has('c') && below(2) == 0;
+        break;
       default:
         ADD_FAILURE() << kind;
     }
@@ -178,7 +286,7 @@ TEST(AssemblyTest, DisassemblyAndEncodingRoundTripForEveryOp) {
   SCOPED_TRACE(seed);
   std::mt19937_64 random(seed);
   for (const OpInfo& op : op_table)
-    for (int n = 0; n < 200; ++n) {
+    for (int n = 0; n < 500; ++n) {
       const Instruction i = random_instruction(op, random);
       const std::string text = disassemble(i);
       ASSERT_EQ(one(text), i) << text;
@@ -200,7 +308,7 @@ TEST(AssemblyTest, HostileTextIsRefusedOrAssembled) {
   constexpr std::uint64_t seed = 99;
   SCOPED_TRACE(seed);
   std::mt19937_64 random(seed);
-  const std::string_view alphabet = "RPZTc[]+-!@,:;= \n0123456789xMOVIADSETPBRAEXIT.";
+  const std::string_view alphabet = "RPZTc[]+-!@|(),:;= \n0123456789xeMOVFIADSETPBRAEXIT.";
   for (int n = 0; n < 20000; ++n) {
     std::string text;
     for (auto length = random() % 40; length > 0; --length) text += alphabet[random() % alphabet.size()];

@@ -41,6 +41,19 @@ Row encode(const Instruction& i) {
   put(word, field::b_source, static_cast<std::uint32_t>(i.b_source), "b_source");
   put(word, field::immediate, i.immediate, "immediate");
   put(word, field::target, number(i.target), "target");
+  const Modifiers allowed = modifiers_of(info(i.op));
+  if ((i.rounding != Rounding::NearestEven && !allowed.rounding) || (i.flush && !allowed.flush) ||
+      (i.saturate && !allowed.saturate))
+    throw std::invalid_argument(fmt::format("{} does not take this rounding, flush or saturation", info(i.op).mnemonic));
+  put(word, field::rounding, static_cast<std::uint32_t>(i.rounding), "rounding");
+  put(word, field::flush, i.flush, "flush");
+  put(word, field::saturate, i.saturate, "saturate");
+  put(word, field::negate_a, i.negate_a, "negate_a");
+  put(word, field::negate_b, i.negate_b, "negate_b");
+  put(word, field::negate_c, i.negate_c, "negate_c");
+  put(word, field::absolute_a, i.absolute_a, "absolute_a");
+  put(word, field::absolute_b, i.absolute_b, "absolute_b");
+  put(word, field::table, number(i.table), "table");
   return word;
 }
 
@@ -62,6 +75,15 @@ Instruction decode(const Row& word) {
   i.b_source = static_cast<BSource>(get(word, field::b_source));
   i.immediate = get(word, field::immediate);
   i.target = static_cast<int>(get(word, field::target));
+  i.rounding = static_cast<Rounding>(get(word, field::rounding));
+  i.flush = get(word, field::flush) != 0;
+  i.saturate = get(word, field::saturate) != 0;
+  i.negate_a = get(word, field::negate_a) != 0;
+  i.negate_b = get(word, field::negate_b) != 0;
+  i.negate_c = get(word, field::negate_c) != 0;
+  i.absolute_a = get(word, field::absolute_a) != 0;
+  i.absolute_b = get(word, field::absolute_b) != 0;
+  i.table = static_cast<int>(get(word, field::table));
   if (encode(i) != word) throw std::invalid_argument("instruction word has bits outside its fields");
   return i;
 }

@@ -19,6 +19,8 @@ struct PredicateOperand {
   bool operator==(const PredicateOperand&) const = default;
 };
 
+enum class Rounding { NearestEven, TowardZero, Down, Up };  // PTX .rn .rz .rm .rp
+
 struct Instruction {
   Op op = Op::Illegal;
   PredicateOperand guard;
@@ -28,6 +30,12 @@ struct Instruction {
   BSource b_source = BSource::Register;
   std::uint32_t immediate = 0;  // B operand, offset of a memory operand, address of a constant, number of a special register
   int target = 0;               // instruction number
+  // Modifiers, for ops whose table entry has F, N or l.
+  Rounding rounding = Rounding::NearestEven;
+  bool flush = false, saturate = false;                            // .FTZ, .SAT
+  bool negate_a = false, negate_b = false, negate_c = false;      // after the absolute value
+  bool absolute_a = false, absolute_b = false;
+  int table = 0;                                                   // of LOP3
   bool operator==(const Instruction&) const = default;
 };
 
@@ -46,6 +54,9 @@ constexpr Field pb{56, 3}, pb_negated{59, 1};
 constexpr Field b_source{60, 2};
 constexpr Field immediate{64, 32};
 constexpr Field target{96, 11};
+constexpr Field rounding{108, 2}, flush{110, 1}, saturate{111, 1};
+constexpr Field negate_a{112, 1}, negate_b{113, 1}, negate_c{114, 1}, absolute_a{115, 1}, absolute_b{116, 1};
+constexpr Field table{117, 8};
 }  // namespace field
 
 // Throws std::invalid_argument when a field does not fit.

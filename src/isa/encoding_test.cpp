@@ -25,6 +25,9 @@ TEST(EncodingTest, FieldsThatDoNotFitAreRefused) {
   i.target = 0;
   i.pd = 7;
   EXPECT_THROW(encode(i), std::invalid_argument);
+  i.pd = 0;
+  i.table = 256;
+  EXPECT_THROW(encode(i), std::invalid_argument);
 }
 
 TEST(EncodingTest, WordsThatNoInstructionEncodesToAreRefused) {

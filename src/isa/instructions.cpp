@@ -8,6 +8,23 @@ std::optional<Op> find_op(std::string_view mnemonic) {
   return std::nullopt;
 }
 
+Modifiers modifiers_of(const OpInfo& op) {
+  switch (op.unit) {
+    case Unit::FloatArithmetic:
+      return {.rounding = true, .flush = true, .saturate = true};
+    case Unit::FloatMinMax:
+    case Unit::FloatCompare:
+      return {.flush = true};
+    case Unit::ConvertToFloat:
+      return {.rounding = true};
+    case Unit::ConvertToInteger:
+    case Unit::RoundToIntegral:
+      return {.rounding = true, .flush = true};
+    default:
+      return {};
+  }
+}
+
 std::string_view status_name(int code) {
   switch (static_cast<Status>(code)) {
     case Status::Success: return "cudaSuccess";

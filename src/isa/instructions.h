@@ -21,6 +21,18 @@ enum class Unit {
   Select,      // d = P ? A : B
   Compare,     // p = A ? B, every lane at once
   Predicate,   // p = q ? r
+  FloatArithmetic,  // d = A + B, A * B, A * B + C in binary32
+  FloatMinMax,
+  FloatCompare,     // p = A ? B, every lane at once
+  ConvertToFloat,   // d = binary32 of the integer B
+  ConvertToInteger, // d = integer of the binary32 B
+  RoundToIntegral,  // d = integral binary32 next to B
+  BitCount,         // population count, leading zeros, highest set bit
+  BitReverse,
+  BitField,         // extract, insert
+  Permute,          // bytes of A and C selected by B
+  LookUp,           // any function of three bits, bit by bit
+  FunnelShift,
   Load,        // d = global[A + imm]
   Store,       // global[A + imm] = B
   Branch,
@@ -48,11 +60,21 @@ enum class Mode {
   Equal, NotEqual,                                                                  // Compare
   LessSigned, LessEqualSigned, GreaterSigned, GreaterEqualSigned,
   LessUnsigned, LessEqualUnsigned, GreaterUnsigned, GreaterEqualUnsigned,
+  Sum, Product, MultiplyAdd,                                                        // FloatArithmetic
+  Minimum, Maximum,                                                                 // FloatMinMax
+  Less, LessEqual, Greater, GreaterEqual,                                           // FloatCompare: false when unordered,
+  EqualOrUnordered, NotEqualOrUnordered, LessOrUnordered, LessEqualOrUnordered,     // true when unordered
+  GreaterOrUnordered, GreaterEqualOrUnordered, Ordered, Unordered,
+  Signed, Unsigned,                                                                 // conversions, BitField
+  Population, LeadingZeros, HighestSigned, HighestUnsigned,                         // BitCount
+  Insert,                                                                           // BitField
 };
 
 // X(name, "MNEMONIC", unit, mode, "operands", "meaning")
 //   operands of the assembly text, in order: d register written, a register, b register, immediate, c[address] or special
-//   register, c register, p predicate written, q and r predicates read, m memory [a + immediate], t branch target.
+//   register, c register, p predicate written, q and r predicates read, m memory [a + immediate], t branch target, l 8-bit
+//   look-up table. F: may be rounded (.RZ .RM .RP), flushed (.FTZ) and saturated (.SAT); N: register operands may be negated
+//   and absolute (-R1, |R1|).
 #define QWENGPU_INSTRUCTIONS(X)                                                                              \
   X(Illegal, "ILLEGAL", Illegal, None, "", "an empty instruction word: cudaErrorIllegalInstruction")         \
   X(Mov, "MOV", Move, None, "db", "d = b (PTX mov, ld.param, special registers)")                            \
@@ -86,6 +108,42 @@ enum class Mode {
   X(PlopAnd, "PLOP.AND", Predicate, And, "pqr", "p = q & r")                                                 \
   X(PlopOr, "PLOP.OR", Predicate, Or, "pqr", "p = q | r")                                                    \
   X(PlopXor, "PLOP.XOR", Predicate, Xor, "pqr", "p = q ^ r")                                                 \
+  X(Fadd, "FADD", FloatArithmetic, Sum, "dabFN", "d = a + b (PTX add.f32; sub.f32 with -b)")                   \
+  X(Fmul, "FMUL", FloatArithmetic, Product, "dabFN", "d = a * b (PTX mul.f32)")                                \
+  X(Ffma, "FFMA", FloatArithmetic, MultiplyAdd, "dabcFN", "d = a * b + c, rounded once (PTX fma.f32)")         \
+  X(Fmin, "FMIN", FloatMinMax, Minimum, "dabFN", "d = the smaller of a and b, the number if one is NaN (PTX min.f32)") \
+  X(Fmax, "FMAX", FloatMinMax, Maximum, "dabFN", "d = the larger of a and b, the number if one is NaN (PTX max.f32)") \
+  X(FsetpEq, "FSETP.EQ", FloatCompare, Equal, "pabFN", "p = a == b and neither is NaN (PTX setp.eq.f32)")      \
+  X(FsetpNe, "FSETP.NE", FloatCompare, NotEqual, "pabFN", "p = a != b and neither is NaN")                     \
+  X(FsetpLt, "FSETP.LT", FloatCompare, Less, "pabFN", "p = a < b and neither is NaN")                          \
+  X(FsetpLe, "FSETP.LE", FloatCompare, LessEqual, "pabFN", "p = a <= b and neither is NaN")                    \
+  X(FsetpGt, "FSETP.GT", FloatCompare, Greater, "pabFN", "p = a > b and neither is NaN")                       \
+  X(FsetpGe, "FSETP.GE", FloatCompare, GreaterEqual, "pabFN", "p = a >= b and neither is NaN")                 \
+  X(FsetpEqu, "FSETP.EQU", FloatCompare, EqualOrUnordered, "pabFN", "p = a == b or one is NaN (PTX setp.equ.f32)") \
+  X(FsetpNeu, "FSETP.NEU", FloatCompare, NotEqualOrUnordered, "pabFN", "p = a != b or one is NaN")             \
+  X(FsetpLtu, "FSETP.LTU", FloatCompare, LessOrUnordered, "pabFN", "p = a < b or one is NaN")                  \
+  X(FsetpLeu, "FSETP.LEU", FloatCompare, LessEqualOrUnordered, "pabFN", "p = a <= b or one is NaN")            \
+  X(FsetpGtu, "FSETP.GTU", FloatCompare, GreaterOrUnordered, "pabFN", "p = a > b or one is NaN")               \
+  X(FsetpGeu, "FSETP.GEU", FloatCompare, GreaterEqualOrUnordered, "pabFN", "p = a >= b or one is NaN")         \
+  X(FsetpNum, "FSETP.NUM", FloatCompare, Ordered, "pabFN", "p = neither a nor b is NaN")                       \
+  X(FsetpNan, "FSETP.NAN", FloatCompare, Unordered, "pabFN", "p = a or b is NaN")                              \
+  X(I2fS, "I2F.S32", ConvertToFloat, Signed, "dbF", "d = binary32 of the signed integer b (PTX cvt.rn.f32.s32)") \
+  X(I2fU, "I2F.U32", ConvertToFloat, Unsigned, "dbF", "d = binary32 of the unsigned integer b (PTX cvt.rn.f32.u32)") \
+  X(F2iS, "F2I.S32", ConvertToInteger, Signed, "dbF", "d = signed integer of b, clamped, NaN 0 (PTX cvt.rni.s32.f32)") \
+  X(F2iU, "F2I.U32", ConvertToInteger, Unsigned, "dbF", "d = unsigned integer of b, clamped, NaN 0 (PTX cvt.rni.u32.f32)") \
+  X(Frnd, "FRND", RoundToIntegral, None, "dbF", "d = b rounded to an integral binary32 (PTX cvt.rni.f32.f32)") \
+  X(Popc, "POPC", BitCount, Population, "db", "d = number of ones in b (PTX popc.b32)")                        \
+  X(Clz, "CLZ", BitCount, LeadingZeros, "db", "d = number of zeros above the highest one of b (PTX clz.b32)")  \
+  X(BfindS, "BFIND.S32", BitCount, HighestSigned, "db", "d = position of the highest bit that is not the sign, or -1 (PTX bfind.s32)") \
+  X(BfindU, "BFIND.U32", BitCount, HighestUnsigned, "db", "d = position of the highest one, or -1 (PTX bfind.u32)") \
+  X(Brev, "BREV", BitReverse, None, "db", "d = b with its bits in reverse order (PTX brev.b32)")               \
+  X(BfeS, "BFE.S32", BitField, Signed, "dab", "d = bits of a from b & 255 on, b >> 8 & 255 of them, with sign (PTX bfe.s32)") \
+  X(BfeU, "BFE.U32", BitField, Unsigned, "dab", "d = bits of a from b & 255 on, b >> 8 & 255 of them (PTX bfe.u32)") \
+  X(Bfi, "BFI", BitField, Insert, "dabc", "d = c with its bits from b & 255 on, b >> 8 & 255 of them, taken from a (PTX bfi.b32)") \
+  X(Prmt, "PRMT", Permute, None, "dabc", "d = bytes of a (0..3) and c (4..7) selected by b (PTX prmt.b32 d, a, c, b)") \
+  X(Lop3, "LOP3", LookUp, None, "dabcl", "d = the function of a, b and c whose table is l (PTX lop3.b32)")     \
+  X(ShfL, "SHF.L", FunnelShift, Left, "dabc", "d = high word of c:a << (b & 31) (PTX shf.l.wrap.b32 d, a, c, b)") \
+  X(ShfR, "SHF.R", FunnelShift, RightUnsigned, "dabc", "d = low word of c:a >> (b & 31) (PTX shf.r.wrap.b32 d, a, c, b)") \
   X(Ldg, "LDG", Load, None, "dm", "d = the 32-bit word at global address m (PTX ld.global.b32)")             \
   X(Stg, "STG", Store, None, "mb", "the 32-bit word at global address m = register b (PTX st.global.b32)")   \
   X(Bra, "BRA", Branch, None, "t", "lanes that execute go on at t (PTX bra)")                                \
@@ -155,6 +213,12 @@ inline constexpr std::array op_table = {
 };
 inline constexpr int op_count = static_cast<int>(op_table.size());
 static_assert(op_count <= 128, "an opcode has 7 bits");
+
+// The modifiers that an op may have (docs/machine.md, Floating point).
+struct Modifiers {
+  bool rounding = false, flush = false, saturate = false;
+};
+Modifiers modifiers_of(const OpInfo& op);
 
 constexpr const OpInfo& info(Op op) { return op_table[static_cast<std::size_t>(op)]; }
 std::optional<Op> find_op(std::string_view mnemonic);

@@ -1,10 +1,27 @@
-// ISETP and PLOP: every lane at once, so that the new predicate is one token.
+// ISETP, FSETP and PLOP: every lane at once, so that the new predicate is one token.
 #include <fmt/format.h>
 
 #include "machine/adder.h"
+#include "machine/float_compare.h"
 #include "machine/units.h"
 
 namespace qwengpu::machine {
+namespace {
+
+// A binary32 operand with its modifiers: only the sign bit changes.
+Word modified(Circuit& c, const std::string& name, const Word& word, const Linear& absolute, const Linear& negate,
+              const Linear& on) {
+  const Linear sign = word[word_bits - 1];
+  const Signal out = c.bus(name);
+  c.add(out, 1, all({on, sign, 1 - absolute, 1 - negate}));
+  c.add(out, 1, all({on, negate, 1 - sign}));
+  c.add(out, 1, all({on, negate, sign, absolute}));
+  Word result = word;
+  result[word_bits - 1] = out;
+  return result;
+}
+
+}  // namespace
 
 void build_compare(Circuit& c, Wires& w) {
   const auto scope = c.scope("compare");
@@ -14,6 +31,7 @@ void build_compare(Circuit& c, Wires& w) {
   const Linear op_and = w.control_bit(Control::PredicateAnd), op_or = w.control_bit(Control::PredicateOr),
                op_xor = w.control_bit(Control::PredicateXor);
   w.new_predicate = circuit::bus_word(c, "new", lanes);
+  const Signal floats = circuit::and_(c, "floats", {t.compare, w.control_bit(Control::FloatCompare)});
   for (std::size_t l = 0; l < lanes; ++l) {
     // Of the compare tokens only: at address checks operand A is on its columns as well.
     const Comparison order =
@@ -24,6 +42,13 @@ void build_compare(Circuit& c, Wires& w) {
     const Signal out = w.new_predicate[l];
     c.add(out, 1, both(less_counts, less));
     c.add(out, 1, both(equal_counts, equal));
+    const Word a = modified(c, fmt::format("sign_a[{}]", l), w.a_lanes[l], w.absolute_a, w.negate_a, floats);
+    const Word b = modified(c, fmt::format("sign_b[{}]", l), w.b_lanes[l], w.absolute_b, w.negate_b, floats);
+    const FloatOrder numbers = float_order(c, fmt::format("float{}", l), a, b, w.flush, floats);
+    c.add(out, 1, both(w.control_bit(Control::FloatLess), numbers.less));
+    c.add(out, 1, both(w.control_bit(Control::FloatEqual), numbers.equal));
+    c.add(out, 1, both(w.control_bit(Control::FloatUnordered), numbers.unordered));
+    c.add(out, 1, both(floats, w.control_bit(Control::FloatGreater)) - numbers.less - numbers.equal - numbers.unordered);
     const Linear q = w.source_q[l], r = w.source_r[l];
     c.add(out, 1, all({op_and, q, r}));
     c.add(out, 1, both(op_or, q));

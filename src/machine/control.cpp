@@ -1,5 +1,6 @@
 #include "machine/control.h"
 
+#include <algorithm>
 #include <array>
 
 namespace qwengpu::machine {
@@ -27,6 +28,8 @@ std::vector<Control> control_word(const isa::OpInfo& op, int executing) {
     set({Control::ToRegister});
     if (executing != 15) set({Control::Keep});
   }
+
+  if (op.has('F') || op.has('l')) set({Control::Modified});
 
   switch (op.unit) {
     case Unit::Move:
@@ -71,6 +74,54 @@ std::vector<Control> control_word(const isa::OpInfo& op, int executing) {
            : op.mode == Mode::Or ? Control::PredicateOr
                                  : Control::PredicateXor});
       break;
+    case Unit::FloatArithmetic:
+      set({op.mode == Mode::Sum       ? Control::FloatAdd
+           : op.mode == Mode::Product ? Control::FloatMultiply
+                                      : Control::FloatMultiplyAdd});
+      break;
+    case Unit::FloatMinMax: set({op.mode == Mode::Minimum ? Control::FloatMin : Control::FloatMax}); break;
+    case Unit::FloatCompare: {
+      set({Control::FloatCompare});
+      const auto is = [&op](std::initializer_list<Mode> modes) {
+        return std::find(modes.begin(), modes.end(), op.mode) != modes.end();
+      };
+      if (is({Mode::Less, Mode::LessEqual, Mode::NotEqual, Mode::LessOrUnordered, Mode::LessEqualOrUnordered,
+              Mode::NotEqualOrUnordered, Mode::Ordered}))
+        set({Control::FloatLess});
+      if (is({Mode::Equal, Mode::LessEqual, Mode::GreaterEqual, Mode::EqualOrUnordered, Mode::LessEqualOrUnordered,
+              Mode::GreaterEqualOrUnordered, Mode::Ordered}))
+        set({Control::FloatEqual});
+      if (is({Mode::Greater, Mode::GreaterEqual, Mode::NotEqual, Mode::GreaterOrUnordered,
+              Mode::GreaterEqualOrUnordered, Mode::NotEqualOrUnordered, Mode::Ordered}))
+        set({Control::FloatGreater});
+      if (is({Mode::EqualOrUnordered, Mode::NotEqualOrUnordered, Mode::LessOrUnordered, Mode::LessEqualOrUnordered,
+              Mode::GreaterOrUnordered, Mode::GreaterEqualOrUnordered, Mode::Unordered}))
+        set({Control::FloatUnordered});
+      break;
+    }
+    case Unit::ConvertToFloat:
+      set({Control::IntToFloat});
+      if (op.mode == Mode::Signed) set({Control::Signed});
+      break;
+    case Unit::ConvertToInteger:
+      set({Control::FloatToInt});
+      if (op.mode == Mode::Signed) set({Control::Signed});
+      break;
+    case Unit::RoundToIntegral: set({Control::FloatToIntegral}); break;
+    case Unit::BitCount:
+      set({op.mode == Mode::Population     ? Control::PopulationCount
+           : op.mode == Mode::LeadingZeros ? Control::LeadingZeros
+                                           : Control::FindBit});
+      if (op.mode == Mode::HighestSigned) set({Control::Signed});
+      break;
+    case Unit::BitReverse: set({Control::ReverseBits}); break;
+    case Unit::BitField:
+      set({op.mode == Mode::Insert ? Control::Insert : Control::Extract});
+      if (op.mode == Mode::Signed) set({Control::Signed});
+      break;
+    case Unit::Permute: set({Control::PermuteBytes}); break;
+    case Unit::LookUp: set({Control::LookUp}); break;
+    case Unit::FunnelShift: set({op.mode == Mode::Left ? Control::FunnelLeft : Control::FunnelRight}); break;
     case Unit::Load:
     case Unit::CopyOut: set({Control::Load, Control::AddB}); break;
     case Unit::Store: set({Control::AddImmediate}); break;

@@ -41,6 +41,30 @@ namespace qwengpu::machine {
   X(PredicateAnd, "predicate = q & r")                                                \
   X(PredicateOr, "predicate = q | r")                                                 \
   X(PredicateXor, "predicate = q ^ r")                                                \
+  X(FloatAdd, "result = a + b in binary32")                                           \
+  X(FloatMultiply, "result = a * b in binary32")                                      \
+  X(FloatMultiplyAdd, "result = a * b + c in binary32")                               \
+  X(FloatMin, "result = smaller binary32 of a and b")                                 \
+  X(FloatMax, "result = larger binary32 of a and b")                                  \
+  X(FloatCompare, "predicate from the order of two binary32 numbers")                 \
+  X(FloatLess, "predicate is true for a < b")                                         \
+  X(FloatEqual, "predicate is true for a == b")                                       \
+  X(FloatGreater, "predicate is true for a > b")                                      \
+  X(FloatUnordered, "predicate is true when a or b is NaN")                           \
+  X(IntToFloat, "result = binary32 of the integer b")                                 \
+  X(FloatToInt, "result = integer of the binary32 b")                                 \
+  X(FloatToIntegral, "result = integral binary32 of b")                               \
+  X(PopulationCount, "result = number of ones of b")                                  \
+  X(LeadingZeros, "result = number of leading zeros of b")                            \
+  X(FindBit, "result = position of the highest bit of b")                             \
+  X(ReverseBits, "result = b reversed")                                               \
+  X(Extract, "result = bit field of a")                                               \
+  X(Insert, "result = c with a bit field of a")                                       \
+  X(PermuteBytes, "result = bytes of a and c selected by b")                          \
+  X(LookUp, "result = table of a, b and c")                                           \
+  X(FunnelLeft, "result = high word of c:a << b")                                     \
+  X(FunnelRight, "result = low word of c:a >> b")                                     \
+  X(Modified, "the op has modifiers")                                                 \
   X(Load, "result = global memory")                                                   \
   X(LoadHost, "result = host staging")                                                \
   X(CopyHost, "a line is copied from host staging: 16-byte addresses")                \

@@ -22,6 +22,8 @@ Machine make_machine() {
   build_operands(c, w, m.plan);
   build_scheduler(c, w);
   build_integer(c, w);
+  build_floating(c, w);
+  build_bit_units(c, w);
   build_compare(c, w);
   build_host(c, w, m.plan);
   build_address_check(c, w);

@@ -68,7 +68,7 @@ void build_operands(Circuit& c, Wires& w, const FloorPlan& plan) {
   w.a = selected(c, w, "a", plan, t.pc, lane_reads(Control::UseA), bus_word(c, "a", word_bits));
   w.b = selected(c, w, "b", plan, t.op, lane_reads(Control::UseB), bus_word(c, "b", word_bits));
   w.c = selected(c, w, "c", plan, t.operand_c, lane_reads(Control::UseC), bus_word(c, "c", word_bits));
-  selected(c, w, "d", plan, t.keep, idle, w.result);
+  w.old = selected(c, w, "d", plan, t.keep, idle, bus_word(c, "d", word_bits));
   w.a_lanes = every_lane(c, w, "a_lanes", plan, t.pc, t.compare + t.check);
   w.b_lanes = every_lane(c, w, "b_lanes", plan, t.op, t.compare);
 
@@ -87,6 +87,24 @@ void build_operands(Circuit& c, Wires& w, const FloorPlan& plan) {
     choice.outputs.push_back({lane, w.chosen});
   }
   c.head(std::move(choice));
+
+  // The modifiers of the instruction, latched at the op token; the rounding as a one-hot.
+  const isa::Field flags[] = {isa::field::flush,    isa::field::saturate,   isa::field::negate_a,  isa::field::negate_b,
+                              isa::field::negate_c, isa::field::absolute_a, isa::field::absolute_b};
+  Word modifiers;
+  for (std::uint64_t rounding = 0; rounding < 4; ++rounding)
+    modifiers.push_back(circuit::match(w.field(isa::field::rounding), rounding));
+  for (const isa::Field flag : flags) modifiers.push_back(w.field(flag).front());
+  for (const Linear& bit : w.field(isa::field::table)) modifiers.push_back(bit);
+  const Signals latched =
+      circuit::latch(c, {.name = "modifiers", .layer = plan.operands, .write = t.op, .data = modifiers,
+                         .read = circuit::and_(c, "modified", {t.use_control, w.control_bit(Control::Modified)})});
+  w.rounding.assign(latched.begin(), latched.begin() + 4);
+  c.exclusive(w.rounding);
+  Signal* const flag_wires[] = {&w.flush,    &w.saturate,   &w.negate_a,  &w.negate_b,
+                                &w.negate_c, &w.absolute_a, &w.absolute_b};
+  for (std::size_t i = 0; i < std::size(flags); ++i) *flag_wires[i] = latched[4 + i];
+  w.table.assign(latched.begin() + 11, latched.end());
 
   // Lane 0 of the operand of RUN and LIMIT.
   w.last_thread = circuit::latch(c, {.name = "last_thread", .layer = plan.operands, .write = t.run,

@@ -85,7 +85,7 @@ void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& next) {
 void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& speaks) {
   const auto scope = c.scope("value");
   Word word;
-  for (int i = 0; i < word_bits; ++i) word.push_back(w.result[at(i)] + Linear(w.loaded[at(i)]));
+  for (int i = 0; i < word_bits; ++i) word.push_back(w.result[at(i)] + Linear(w.old[at(i)]) + Linear(w.loaded[at(i)]));
   for (int byte = 0; byte < 4; ++byte) {
     const Signal here = circuit::and_(c, fmt::format("here[{}]", byte), {speaks, w.token.next_byte[at(byte)]});
     speak_digit(c, s.value_digits.low, slice(word, 8 * byte, 4), here);

@@ -28,6 +28,8 @@ void build_program_counters(Circuit& c, Wires& w, const FloorPlan& plan);
 void build_registers(Circuit& c, Wires& w, const FloorPlan& plan);   // register file, constants, special registers -> operand
 void build_operands(Circuit& c, Wires& w, const FloorPlan& plan);    // latches A, B, C, D, limits
 void build_integer(Circuit& c, Wires& w);                            // data path of the selected lane -> result
+void build_floating(Circuit& c, Wires& w);                           // binary32 and conversions -> result
+void build_bit_units(Circuit& c, Wires& w);                          // counts, fields, permutes -> result
 void build_compare(Circuit& c, Wires& w);                            // all lanes -> new predicate
 void build_host(Circuit& c, Wires& w, const FloorPlan& plan);
 void build_address_check(Circuit& c, Wires& w);                      // all lanes -> bad, misaligned

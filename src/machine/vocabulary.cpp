@@ -177,6 +177,7 @@ class Embedder {
       case Unit::Store: set(t_.want_store, first); return;
       case Unit::CopyHost: set(t_.want_copy, first); return;
       case Unit::Compare:
+      case Unit::FloatCompare:
         set(t_.compare);
         set(t_.writes_predicate);
         set(t_.use_predicates);

@@ -106,9 +106,14 @@ struct Wires {
   // operands
   Signals operand;                         // [128] the row that is read in this pass
   Signals a, b, c;                         // [32] of the selected lane
-  Signals result;                          // [32]
+  Signals result;                          // [32] of the data path
+  Signals old;                             // [32] the old destination, for a lane that sits out
   std::array<Word, lanes> a_lanes, b_lanes;  // [4][32]
   Signal chosen;                           // predicate of SEL, selected lane
+  // modifiers of the op
+  Signals rounding;                        // [4] one-hot: nearest even, toward zero, down, up
+  Signal flush, saturate, negate_a, negate_b, negate_c, absolute_a, absolute_b;
+  Signals table;                           // [8] of LOP3
   Signals last_thread;                     // [10] threads - 1
   Signals limit;                           // [10] bits 8 .. 17
   Signal lane_executes;                    // the selected lane executes

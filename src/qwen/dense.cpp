@@ -104,7 +104,7 @@ void write_dense(OutputFile& file, const SparseTensor& tensor, GgufForm form, DT
   } else if (type == DType::bf16) {
     write_blocks<std::uint16_t>(file, tensor, form, meter, [](float v) { return to_bf16(v); });
   } else {
-    throw std::invalid_argument("weights are not written in fp16: it has no room for a ballast of 2^20");
+    throw std::invalid_argument("weights are not written in fp16: it has no room for the ballast");
   }
 }
 

@@ -1,0 +1,62 @@
+// Bit counts, bit fields, byte permutes, look-up tables and funnel shifts of the selected lane -> result.
+#include "machine/bits.h"
+#include "machine/units.h"
+
+namespace qwengpu::machine {
+
+void build_bit_units(Circuit& c, Wires& w) {
+  const auto scope = c.scope("bits");
+  // Bits of their own, not forms: the units use them as factors too.
+  const auto on = [&](Control control) {
+    return circuit::and_(c, std::string(control_name(control)), {w.control_bit(control), w.lane_executes});
+  };
+  const Word b = w.b;
+  {
+    const auto unit = c.scope("population");
+    build_population_count(c, b, on(Control::PopulationCount), w.result);
+  }
+  {
+    const auto unit = c.scope("find");
+    build_find(c, b,
+               {.leading_zeros = on(Control::LeadingZeros), .position = on(Control::FindBit), .shift_amount = 0,
+                .is_signed = w.control_bit(Control::Signed)},
+               w.result);
+  }
+  {
+    const auto unit = c.scope("reverse");
+    build_bit_reverse(c, b, on(Control::ReverseBits), w.result);
+  }
+  {
+    const auto unit = c.scope("permute");
+    build_permute(c, w.a, w.c, b, on(Control::PermuteBytes), w.result);
+  }
+  {
+    const auto unit = c.scope("look_up");
+    build_logic3(c, w.a, b, w.c, w.table, on(Control::LookUp), w.result);
+  }
+  {
+    const auto unit = c.scope("shift");
+    // BFE has position and length in b; the unit takes the length as its third operand.
+    const Linear extract = on(Control::Extract);
+    Word third(w.c);
+    for (std::size_t i = 0; i < 8; ++i) {
+      const Signal bit = c.bus(circuit::indexed("third", static_cast<int>(i)));  // c is not read by BFE
+      c.add(bit, 1, w.c[i]);
+      c.add(bit, 1, both(extract, b[8 + i]));
+      third[i] = bit;
+    }
+    build_shift_unit(c, w.a, b, third,
+                     {.left = 0,
+                      .right = 0,
+                      .funnel_left = 0,
+                      .funnel_right = 0,
+                      .funnel_left_wrap = on(Control::FunnelLeft),
+                      .funnel_right_wrap = on(Control::FunnelRight),
+                      .extract = extract,
+                      .insert = on(Control::Insert),
+                      .is_signed = w.control_bit(Control::Signed)},
+                     w.result);
+  }
+}
+
+}  // namespace qwengpu::machine

@@ -1,0 +1,69 @@
+// The binary32 data path: operands a, b, c of the selected lane and the modifiers of the op -> result.
+#include "machine/convert.h"
+#include "machine/float.h"
+#include "machine/float_compare.h"
+#include "machine/units.h"
+
+namespace qwengpu::machine {
+
+void build_floating(Circuit& c, Wires& w) {
+  const auto scope = c.scope("float");
+  // Bits of their own, not forms: the units use them as factors too.
+  const auto on = [&](Control control) {
+    return circuit::and_(c, std::string(control_name(control)), {w.control_bit(control), w.lane_executes});
+  };
+
+  {
+    const auto unit = c.scope("multiply_add");
+    const Linear add = on(Control::FloatAdd), multiply = on(Control::FloatMultiply);
+    const FloatMode mode{.multiply_add = add + multiply + on(Control::FloatMultiplyAdd),
+                         .nearest_even = w.rounding[0],
+                         .toward_zero = w.rounding[1],
+                         .down = w.rounding[2],
+                         .up = w.rounding[3],
+                         .flush = w.flush,
+                         .saturate = w.saturate};
+    const FloatOp op{.add = add,
+                     .multiply = multiply,
+                     .negate_a = w.negate_a,
+                     .negate_b = w.negate_b,
+                     .negate_c = w.negate_c,
+                     .absolute_a = w.absolute_a,
+                     .absolute_b = w.absolute_b,
+                     .absolute_c = 0};
+    build_float(c, float_front(c, {w.a, w.b, w.c}, op, mode), mode, w.result);
+  }
+  {
+    const auto unit = c.scope("min_max");
+    const Linear minimum = on(Control::FloatMin), maximum = on(Control::FloatMax);
+    const auto sign = [&](const std::string& name, const Word& word, const Linear& absolute, const Linear& negate) {
+      const Signal out = c.bus(name);
+      const Linear bit = word[word_bits - 1], active = minimum + maximum;
+      c.add(out, 1, all({active, bit, 1 - absolute, 1 - negate}));
+      c.add(out, 1, all({active, negate, 1 - bit}));
+      c.add(out, 1, all({active, negate, bit, absolute}));
+      Word result = word;
+      result[word_bits - 1] = out;
+      return result;
+    };
+    build_float_min_max(c, sign("sign_a", w.a, w.absolute_a, w.negate_a), sign("sign_b", w.b, w.absolute_b, w.negate_b),
+                        {.minimum = minimum, .maximum = maximum, .propagate_nan = 0, .flush = w.flush},
+                        w.result);
+  }
+  {
+    const auto unit = c.scope("convert");
+    build_convert(c, w.b,
+                  {.int_to_float = on(Control::IntToFloat),
+                   .float_to_int = on(Control::FloatToInt),
+                   .float_to_integral = on(Control::FloatToIntegral),
+                   .is_signed = w.control_bit(Control::Signed),
+                   .nearest_even = w.rounding[0],
+                   .toward_zero = w.rounding[1],
+                   .down = w.rounding[2],
+                   .up = w.rounding[3],
+                   .flush = w.flush},
+                  w.result);
+  }
+}
+
+}  // namespace qwengpu::machine
