@@ -50,7 +50,7 @@ succeeds explain
 says "layer 44"
 succeeds fuzz --count 2
 says "equal those of the emulator"
-succeeds bench --iterations 10
+succeeds bench --tokens 11000
 says "tokens/s"
 refuses 1 "cannot" export gguf /proc/none/model.gguf
 finish
