@@ -10,7 +10,7 @@
 
 PACKAGES := build-essential cmake ninja-build clang libfmt-dev nlohmann-json3-dev libcli11-dev tao-pegtl-dev libgtest-dev \
             libbenchmark-dev
-EXAMPLES := vecadd strided_sum collatz transpose
+EXAMPLES := vecadd strided_sum collatz transpose saxpy matmul mandelbrot
 # A C++ compilation takes up to a gigabyte: no more at once than memory holds.
 JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { m = int($$2 / 1048576); n = m < cores ? m : cores; print (n < 1 ? 1 : n) }' /proc/meminfo)
 # RUN_FLAGS=--emulate runs the examples without the model.

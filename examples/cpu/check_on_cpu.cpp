@@ -6,12 +6,16 @@
 // FOLDER is where `qwengpu run --out FOLDER` left argN.npy.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "../collatz.cu"
+#include "../mandelbrot.cu"
+#include "../matmul.cu"
+#include "../saxpy.cu"
 #include "../strided_sum.cu"
 #include "../transpose.cu"
 #include "../vecadd.cu"
@@ -49,6 +53,9 @@ const std::map<std::string, Launch> kernels = {
     {"strided_sum", on_cpu(strided_sum)},
     {"collatz", on_cpu(collatz)},
     {"transpose", on_cpu(transpose)},
+    {"saxpy", on_cpu(saxpy)},
+    {"mandelbrot", on_cpu(mandelbrot)},
+    {"matmul", on_cpu(matmul)},
 };
 
 bool check(const std::string& launch_file, const std::filesystem::path& folder) {

@@ -1,6 +1,7 @@
 #include "ptx/arithmetic.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace qwengpu::ptx::ir {
 
@@ -41,9 +42,68 @@ std::uint32_t logic(Mode mode, std::uint32_t a, std::uint32_t b) {
   return mode == Mode::And ? a & b : mode == Mode::Or ? a | b : a ^ b;
 }
 
+std::uint32_t bit_count(Mode mode, std::uint32_t b) {
+  if (mode == Mode::Population) return static_cast<std::uint32_t>(std::popcount(b));
+  if (mode == Mode::LeadingZeros) return static_cast<std::uint32_t>(std::countl_zero(b));
+  if (mode == Mode::HighestSigned && s(b) < 0) b = ~b;
+  return 31u - static_cast<std::uint32_t>(std::countl_zero(b));
+}
+
+std::uint32_t reversed(std::uint32_t b) {
+  std::uint32_t result = 0;
+  for (unsigned k = 0; k < 32; ++k) result |= ((b >> k) & 1) << (31 - k);
+  return result;
+}
+
+// PTX ISA 9.7.1, bfe and bfi: a field may reach over the end of the word.
+std::uint32_t bit_field(Mode mode, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  const std::uint32_t position = b & 255, length = (b >> 8) & 255;
+  std::uint32_t result = mode == Mode::Insert ? c : 0;
+  if (mode == Mode::Insert) {
+    for (std::uint32_t k = 0; k < length && position + k < 32; ++k) {
+      const std::uint32_t bit = 1u << (position + k);
+      result = (result & ~bit) | (k < 32 && ((a >> k) & 1) != 0 ? bit : 0);
+    }
+    return result;
+  }
+  const std::uint32_t top = std::min(position + length - 1, 31u);
+  const bool fill = mode == Mode::Signed && length != 0 && ((a >> top) & 1) != 0;
+  for (std::uint32_t k = 0; k < 32; ++k) {
+    const bool bit = k < length && position + k < 32 ? ((a >> (position + k)) & 1) != 0 : fill;
+    result |= std::uint32_t{bit} << k;
+  }
+  return result;
+}
+
+std::uint32_t permuted(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  const std::uint64_t bytes = std::uint64_t{c} << 32 | a;
+  std::uint32_t result = 0;
+  for (unsigned n = 0; n < 4; ++n) {
+    const unsigned pick = (b >> (4 * n)) & 15;
+    std::uint32_t byte = static_cast<std::uint32_t>(bytes >> (8 * (pick & 7))) & 255;
+    if ((pick & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;  // its sign, replicated
+    result |= byte << (8 * n);
+  }
+  return result;
+}
+
+std::uint32_t looked_up(std::uint32_t a, std::uint32_t b, std::uint32_t c, unsigned table) {
+  std::uint32_t result = 0;
+  for (unsigned index = 0; index < 8; ++index)
+    if ((table >> index) & 1)
+      result |= ((index & 4) != 0 ? a : ~a) & ((index & 2) != 0 ? b : ~b) & ((index & 1) != 0 ? c : ~c);
+  return result;
+}
+
+std::uint32_t funnel(Mode mode, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  const std::uint64_t both = std::uint64_t{c} << 32 | a;
+  return static_cast<std::uint32_t>(mode == Mode::Left ? (both << (b & 31)) >> 32 : both >> (b & 31));
+}
+
 }  // namespace
 
-std::optional<std::uint32_t> compute(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+std::optional<std::uint32_t> compute(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t c,
+                                     unsigned table) {
   const isa::OpInfo& info = isa::info(op);
   switch (info.unit) {
     case Unit::Move:
@@ -62,6 +122,18 @@ std::optional<std::uint32_t> compute(Op op, std::uint32_t a, std::uint32_t b, st
       return shift(info.mode, a, b);
     case Unit::Logic:
       return logic(info.mode, a, b);
+    case Unit::BitCount:
+      return bit_count(info.mode, b);
+    case Unit::BitReverse:
+      return reversed(b);
+    case Unit::BitField:
+      return bit_field(info.mode, a, b, c);
+    case Unit::Permute:
+      return permuted(a, b, c);
+    case Unit::LookUp:
+      return looked_up(a, b, c, table);
+    case Unit::FunnelShift:
+      return funnel(info.mode, a, b, c);
     default:
       return std::nullopt;
   }
@@ -110,6 +182,22 @@ Op swapped(Op op) {
       return Op::SetpLtU;
     case Op::SetpGeU:
       return Op::SetpLeU;
+    case Op::FsetpLt:
+      return Op::FsetpGt;
+    case Op::FsetpLe:
+      return Op::FsetpGe;
+    case Op::FsetpGt:
+      return Op::FsetpLt;
+    case Op::FsetpGe:
+      return Op::FsetpLe;
+    case Op::FsetpLtu:
+      return Op::FsetpGtu;
+    case Op::FsetpLeu:
+      return Op::FsetpGeu;
+    case Op::FsetpGtu:
+      return Op::FsetpLtu;
+    case Op::FsetpGeu:
+      return Op::FsetpLeu;
     default:
       return op;
   }
@@ -122,6 +210,8 @@ bool commutes(Op op) {
     case Unit::MultiplyAdd:
     case Unit::MinMax:
     case Unit::Logic:
+    case Unit::FloatArithmetic:
+    case Unit::FloatMinMax:
       return true;
     default:
       return false;

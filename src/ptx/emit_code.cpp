@@ -28,6 +28,15 @@ isa::Instruction machine_instruction(const Instruction& i) {
   if (info.has('r')) result.pb = machine_predicate(i.pb);
   if (info.reads_a()) result.ra = machine_register(i.a);
   if (info.reads_c()) result.rc = machine_register(i.c);
+  result.rounding = i.form.rounding;
+  result.flush = i.form.flush;
+  result.saturate = i.form.saturate;
+  result.negate_a = i.form.negate_a;
+  result.negate_b = i.form.negate_b;
+  result.negate_c = i.form.negate_c;
+  result.absolute_a = i.form.absolute_a;
+  result.absolute_b = i.form.absolute_b;
+  result.table = static_cast<int>(i.form.table);
   if (info.has('m')) {
     result.immediate = i.offset;
     if (info.reads_b()) result.rb = machine_register(i.b);

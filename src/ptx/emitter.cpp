@@ -31,6 +31,49 @@ Value Emitter::op(Op op, Value a, Value b, Value c) {
   return Value::reg(i.d);
 }
 
+namespace {
+Instruction with_sources(Op op, const Source& a, const Source& b, const Source& c, const Form& form) {
+  Instruction i;
+  i.op = op;
+  i.a = a.value;
+  i.b = b.value;
+  i.c = c.value;
+  i.form = form;
+  i.form.negate_a = a.negated;
+  i.form.negate_b = b.negated;
+  i.form.negate_c = c.negated;
+  i.form.absolute_a = a.absolute;
+  i.form.absolute_b = b.absolute;
+  return i;
+}
+}  // namespace
+
+Value Emitter::op(Op op, Source a, Source b, Source c, const Form& form) {
+  const int d = function_.new_register();
+  op_to(d, op, a, b, c, form);
+  return Value::reg(d);
+}
+
+void Emitter::op_to(int d, Op op, Source a, Source b, Source c, const Form& form, Predicate guard) {
+  Instruction i = with_sources(op, a, b, c, form);
+  i.d = d;
+  i.guard = guard;
+  append(i);
+}
+
+Predicate Emitter::compare(Op op, Source a, Source b, const Form& form) {
+  const int p = function_.new_predicate();
+  compare_to(p, op, a, b, always, form);
+  return {p, false};
+}
+
+void Emitter::compare_to(int p, Op op, Source a, Source b, Predicate guard, const Form& form) {
+  Instruction i = with_sources(op, a, b, {}, form);
+  i.pd = p;
+  i.guard = guard;
+  append(i);
+}
+
 void Emitter::op_to(int d, Op op, Value a, Value b, Predicate guard) {
   Instruction i;
   i.op = op;

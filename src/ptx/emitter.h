@@ -6,6 +6,23 @@
 
 namespace qwengpu::ptx::ir {
 
+// An operand of a floating-point operation: the absolute value is taken first.
+struct Source {
+  Source() = default;
+  Source(Value v) : value(v) {}  // NOLINT: a value is one
+  Value value;
+  bool negated = false, absolute = false;
+};
+inline Source operator-(Source source) {
+  source.negated = !source.negated;
+  return source;
+}
+inline Source magnitude(Value value) {
+  Source source(value);
+  source.absolute = true;
+  return source;
+}
+
 class Emitter {
  public:
   explicit Emitter(Function& function) : function_(function) { start(new_block()); }
@@ -14,12 +31,19 @@ class Emitter {
   int line = 0;  // of what is emitted from now on
 
   Value op(isa::Op op, Value a, Value b, Value c = {});
+  Value op(isa::Op op, Source a, Source b, Source c, const Form& form);
   // The same into a register that exists, for the lanes of the guard.
   void op_to(int d, isa::Op op, Value a, Value b, Predicate guard = always);
-  void move_to(int d, Value value, Predicate guard = always) { op_to(d, isa::Op::Mov, {}, value, guard); }
+  void op_to(int d, isa::Op op, Source a, Source b, Source c, const Form& form, Predicate guard = always);
+  void move_to(int d, Value value, Predicate guard = always) {
+    op_to(d, isa::Op::Mov, Value{}, value, guard);
+  }
   Value fresh(Value value);  // a new register that holds the value and may be written again
 
   Predicate compare(isa::Op op, Value a, Value b);
+  Predicate compare(isa::Op op, Source a, Source b, const Form& form);
+  // Into a predicate that exists, for the lanes of the guard: p = p && a ? b with the guard p.
+  void compare_to(int p, isa::Op op, Source a, Source b, Predicate guard, const Form& form = {});
   Predicate combine(isa::Op op, Predicate a, Predicate b);
   void predicate_to(int p, Predicate value);
   Value select(Predicate condition, Value a, Value b);

@@ -97,6 +97,17 @@ std::uint32_t Facts::possible_ones(const Value& value, int depth) const {
       return ones_below(std::uint64_t{a()} + b());
     case Op::Imul:
       return ones_below(std::uint64_t{a()} * b());
+    case Op::Popc:
+    case Op::Clz:
+      return 63;
+    case Op::BfeU:
+      return i->b.is_immediate() ? ones_below((std::uint64_t{1} << std::min(i->b.number >> 8 & 255, 32u)) - 1)
+                                 : 0xffffffff;
+    case Op::ShfL: {
+      if (!i->b.is_immediate() || i->b.number % 32 == 0) return 0xffffffff;
+      const std::uint32_t n = i->b.number % 32;
+      return possible_ones(i->c, depth + 1) << n | a() >> (32 - n);
+    }
     case Op::Shl:
       return i->b.is_immediate() && i->b.number < 32 ? a() << i->b.number : 0xffffffff;
     case Op::ShrU:

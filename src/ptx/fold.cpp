@@ -23,6 +23,8 @@ class Folder {
     switch (i_.info().unit) {
       case Unit::Compare:
         return order_compare() || compare();
+      case Unit::FloatCompare:
+        return float_operands() || order_compare();
       case Unit::Predicate:
         return predicate();
       case Unit::Select:
@@ -34,7 +36,7 @@ class Folder {
         break;
     }
     if (i_.d == none || i_.op == Op::Mov) return false;
-    if (order_operands() || constant() || no_ones()) return true;
+    if (float_operands() || order_operands() || constant() || no_ones()) return true;
     switch (i_.info().unit) {
       case Unit::Add:
         return add();
@@ -60,6 +62,7 @@ class Folder {
 
   bool move(Value value) {
     i_.op = Op::Mov;
+    i_.form = {};
     i_.a = i_.c = {};
     i_.b = value;
     return true;
@@ -69,12 +72,14 @@ class Folder {
     i_.a = a;
     i_.b = b;
     i_.c = {};
+    i_.form = {};
     return true;
   }
   bool decide(Predicate value) {
     if (i_.op == Op::PlopAnd && i_.pa == value && i_.pb == always) return false;
     i_.op = Op::PlopAnd;
     i_.a = i_.b = {};
+    i_.form = {};
     i_.pa = value;
     i_.pb = always;
     return true;
@@ -110,17 +115,23 @@ class Folder {
   // Operand B is where constants can stand.
   bool order_operands() {
     if (!commutes(i_.op) || rank(i_.a) <= rank(i_.b)) return false;
-    std::swap(i_.a, i_.b);
+    i_.exchange_operands();
     return true;
   }
   bool order_compare() {
     if (rank(i_.a) <= rank(i_.b)) return false;
-    std::swap(i_.a, i_.b);
+    i_.exchange_operands();
     i_.op = swapped(i_.op);
     return true;
   }
 
   bool constant() {
+    bool known = true;
+    for_each_value(i_, [&](const Value& value) { known &= value.is_immediate(); });
+    if (i_.info().unit >= Unit::BitCount && i_.info().unit <= Unit::FunnelShift && known) {
+      const auto value = compute(i_.op, i_.a.number, i_.b.number, i_.c.number, i_.form.table);
+      return value && move(Value::imm(*value));
+    }
     if (!i_.a.is_immediate() || !i_.b.is_immediate()) return false;
     if (i_.op == Op::Imad) {
       if (i_.c.is_immediate())
@@ -129,6 +140,38 @@ class Folder {
     }
     const auto value = compute(i_.op, i_.a.number, i_.b.number, 0);
     return value && move(Value::imm(*value));
+  }
+
+  // Signs that are changed for floating point only are part of the operand.
+  bool float_operands() {
+    if (!i_.info().has('N')) return false;
+    Form& form = i_.form;
+    return float_operand(i_.a, form.negate_a, &form.absolute_a) ||
+           float_operand(i_.b, form.negate_b, &form.absolute_b) ||
+           (i_.info().reads_c() && float_operand(i_.c, form.negate_c, nullptr));
+  }
+  bool float_operand(Value& value, bool& negate, bool* absolute) {
+    if (value.is_immediate()) {
+      const std::uint32_t magnitude = absolute != nullptr && *absolute ? value.number & ~sign : value.number;
+      const Value simple = Value::imm(negate ? magnitude ^ sign : magnitude);
+      if (simple == value && !negate && (absolute == nullptr || !*absolute)) return false;
+      value = simple;
+      negate = false;
+      if (absolute != nullptr) *absolute = false;
+      return true;
+    }
+    if (const Instruction* inner = made_with_immediate(value, Op::Xor); inner && inner->b.number == sign) {
+      if (absolute == nullptr || !*absolute) negate = !negate;
+      value = inner->a;
+      return true;
+    }
+    if (absolute == nullptr) return false;
+    if (const Instruction* inner = made_with_immediate(value, Op::And); inner && inner->b.number == ~sign) {
+      *absolute = true;
+      value = inner->a;
+      return true;
+    }
+    return false;
   }
 
   bool no_ones() {

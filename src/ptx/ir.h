@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "isa/encoding.h"
@@ -47,6 +48,16 @@ struct Predicate {
 };
 constexpr Predicate always{none, false}, never{none, true};
 
+// What the operation does besides its name: the modifiers of floating point, the table of LOP3.
+struct Form {
+  isa::Rounding rounding = isa::Rounding::NearestEven;
+  bool flush = false, saturate = false;
+  bool negate_a = false, negate_b = false, negate_c = false;  // after the absolute value
+  bool absolute_a = false, absolute_b = false;
+  unsigned table = 0;
+  auto operator<=>(const Form&) const = default;
+};
+
 struct Instruction {
   isa::Op op = isa::Op::Mov;
   Predicate guard;
@@ -54,6 +65,7 @@ struct Instruction {
   Value a, b, c;
   int pd = none;
   Predicate pa, pb;
+  Form form;
   std::uint32_t offset = 0;  // of a memory operand
   int line = 0;              // number in Function::lines
 
@@ -62,6 +74,11 @@ struct Instruction {
   bool has_effect() const { return op == isa::Op::Stg || op == isa::Op::Exit; }
   bool is_move() const { return op == isa::Op::Mov && !guarded(); }
   bool is_predicate_move() const { return op == isa::Op::PlopAnd && !guarded() && pb == always; }
+  void exchange_operands() {
+    std::swap(a, b);
+    std::swap(form.negate_a, form.negate_b);
+    std::swap(form.absolute_a, form.absolute_b);
+  }
 };
 
 // What a block ends with.

@@ -24,9 +24,9 @@ void order(Instruction& i) {
     if (!i.a.is_immediate() || i.b.is_immediate()) return;
   }
   if (commutes(i.op)) {
-    std::swap(i.a, i.b);
-  } else if (i.info().unit == Unit::Compare) {
-    std::swap(i.a, i.b);
+    i.exchange_operands();
+  } else if (i.info().unit == Unit::Compare || i.info().unit == Unit::FloatCompare) {
+    i.exchange_operands();
     i.op = swapped(i.op);
   }
 }
@@ -50,7 +50,8 @@ class Constants {
           if (needs_register(value)) want(value, b);
         });
         // In a loop an IMAD with the constant in a register is one instruction instead of two.
-        if (i.op == Op::Imad && needs_register(i.c) && flow_.depth(b) > 0) want(i.c, b);
+        if (i.info().reads_c() && needs_register(i.c) && (i.op != Op::Imad || flow_.depth(b) > 0))
+          want(i.c, b);
       }
     split_sums();
     for (auto& [value, where] : places_) {

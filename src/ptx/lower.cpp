@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "isa/parameters.h"
@@ -14,6 +15,7 @@ using ir::Pair;
 using ir::Predicate;
 using ir::Value;
 using isa::Op;
+using syntax::Instruction;
 using Kind = syntax::Operand::Kind;
 
 std::optional<Type> parse_type(std::string_view text) {
@@ -48,7 +50,7 @@ std::string Modifiers::take_any(std::initializer_list<std::string_view> names) {
 }
 
 // Groups of opcodes, by what the machine lacks for them.
-std::string missing(const std::string& opcode) {
+std::string missing(const Instruction& instruction) {
   static const std::unordered_map<std::string_view, std::string_view> reasons = {
       {"bar", "barriers"},
       {"barrier", "barriers"},
@@ -79,28 +81,34 @@ std::string missing(const std::string& opcode) {
       {"ldmatrix", "matrix operations"},
       {"wgmma", "matrix operations"},
       {"stmatrix", "matrix operations"},
-      {"fma", "floating-point arithmetic"},
-      {"rcp", "floating-point arithmetic"},
-      {"sqrt", "floating-point arithmetic"},
-      {"rsqrt", "floating-point arithmetic"},
-      {"sin", "floating-point arithmetic"},
-      {"cos", "floating-point arithmetic"},
-      {"lg2", "floating-point arithmetic"},
-      {"ex2", "floating-point arithmetic"},
-      {"tanh", "floating-point arithmetic"},
-      {"testp", "floating-point arithmetic"},
-      {"copysign", "floating-point arithmetic"},
+      {"rcp", "floating-point division"},
+      {"sqrt", "floating-point functions"},
+      {"rsqrt", "floating-point functions"},
+      {"sin", "floating-point functions"},
+      {"cos", "floating-point functions"},
+      {"lg2", "floating-point functions"},
+      {"ex2", "floating-point functions"},
+      {"tanh", "floating-point functions"},
       {"addc", "arithmetic with carry"},
       {"subc", "arithmetic with carry"},
       {"madc", "arithmetic with carry"},
   };
-  const auto found = reasons.find(opcode);
+  for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2", "f64", "tf32"})
+    if (std::find(instruction.modifiers.begin(), instruction.modifiers.end(), type) !=
+        instruction.modifiers.end())
+      return fmt::format("floating point of type .{} not supported", type);
+  const auto found = reasons.find(instruction.opcode);
   return std::string(found == reasons.end() ? "this instruction" : found->second) + " not supported";
 }
 
 namespace {
 
-const Handler* find_handler(const std::string& opcode) {
+const Handler* find_handler(const Instruction& instruction) {
+  const std::string& opcode = instruction.opcode;
+  const auto& modifiers = instruction.modifiers;
+  if (std::find(modifiers.begin(), modifiers.end(), "f32") != modifiers.end())
+    if (const auto found = float_handlers().find(opcode); found != float_handlers().end())
+      return &found->second;
   for (const HandlerTable* table :
        {&integer_handlers(), &move_handlers(), &memory_handlers(), &control_handlers()})
     if (const auto found = table->find(opcode); found != table->end()) return &found->second;
@@ -201,8 +209,8 @@ void Lowering::lower_instruction(const Instruction& instruction) {
     emit_.start(inside);
   }
   try {
-    const Handler* handler = find_handler(instruction.opcode);
-    if (handler == nullptr) reject(missing(instruction.opcode));
+    const Handler* handler = find_handler(instruction);
+    if (handler == nullptr) reject(missing(instruction));
     Modifiers modifiers(instruction.modifiers);
     (*handler)(*this, instruction, modifiers);
     if (!modifiers.rest().empty()) reject(fmt::format(".{} not supported", modifiers.rest().front()));
@@ -250,7 +258,7 @@ Type Lowering::type(Modifiers& modifiers) const {
 
 Type Lowering::integer_type(Modifiers& modifiers) const {
   const Type found = type(modifiers);
-  if (found.kind == 'f') reject("floating-point arithmetic not supported");
+  if (found.kind == 'f') reject(fmt::format("floating point of type .f{} not supported", found.bits));
   return found;
 }
 
@@ -343,8 +351,11 @@ Value Lowering::read(const Operand& operand, Type type) {
       return Value::imm(value & ((1u << type.bits) - 1));
     }
     case Kind::Float: {
-      if (operand.bits != 32 || type.bits != 32) reject("this floating-point constant not supported");
-      return Value::imm(static_cast<std::uint32_t>(operand.value));
+      if (type.bits != 32) reject("this floating-point constant not supported");
+      if (operand.bits == 32) return Value::imm(static_cast<std::uint32_t>(operand.value));
+      // PTX ISA 4.5.2: written in decimal they are 64 bits wide, and converted to the type of their use.
+      return Value::imm(
+          std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(operand.value))));
     }
     case Kind::Symbol: {
       if (const auto value = special_register(operand.name)) return *value;

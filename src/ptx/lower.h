@@ -129,9 +129,8 @@ using Handler = void (*)(Lowering&, const syntax::Instruction&, Modifiers&);
 using HandlerTable = std::unordered_map<std::string_view, Handler>;
 const HandlerTable& integer_handlers();  // arithmetic, logic, shifts, bit operations
 const HandlerTable& move_handlers();     // moves, conversions, selections, compares
+const HandlerTable& float_handlers();    // for instructions that name the type .f32
 const HandlerTable& memory_handlers();
 const HandlerTable& control_handlers();
-// Why an opcode without a handler, or a type of one with a handler, is not supported.
-std::string missing(const std::string& opcode);
 
 }  // namespace qwengpu::ptx

@@ -119,7 +119,8 @@ void min_max(Lowering& l, const Instruction&, Modifiers& m) {
       });
 }
 
-// neg and abs of floating-point values only touch the sign bit (PTX ISA 9.7.3).
+// neg and abs of 64-bit floating-point values (and of 32-bit ones in lower_float.cpp) only touch the sign bit
+// (PTX ISA 9.7.3).
 template <bool Absolute>
 void sign_bit(Lowering& l, Type type) {
   const Op op = Absolute ? Op::And : Op::Xor;
@@ -134,7 +135,7 @@ void sign_bit(Lowering& l, Type type) {
 void neg(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.type(m);
   if (type.kind == 'f' && type.bits >= 32) return sign_bit<false>(l, type);
-  if (type.kind == 'f') Lowering::reject("floating-point arithmetic not supported");
+  if (type.kind == 'f') Lowering::reject(fmt::format("floating point of type .f{} not supported", type.bits));
   unary(
       l, type, [&](Value a) { return l.emit().op(Op::Isub, imm(0), a); },
       [&](Pair a) { return ir::negate(l.emit(), a); });
@@ -143,7 +144,7 @@ void neg(Lowering& l, const Instruction&, Modifiers& m) {
 void abs(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.type(m);
   if (type.kind == 'f' && type.bits >= 32) return sign_bit<true>(l, type);
-  if (type.kind == 'f') Lowering::reject("floating-point arithmetic not supported");
+  if (type.kind == 'f') Lowering::reject(fmt::format("floating point of type .f{} not supported", type.bits));
   unary(
       l, type, [&](Value a) { return l.emit().op(Op::ImaxS, a, l.emit().op(Op::Isub, imm(0), a)); },
       [&](Pair a) { return ir::absolute(l.emit(), a); });
@@ -205,16 +206,19 @@ void shr(Lowering& l, const Instruction&, Modifiers& m) {
             l.emit().op(type.is_signed() ? Op::ShrS : Op::ShrU, l.read(l.operand(1), type), amount));
 }
 
+// Amounts count modulo 32, or up to 32 (PTX ISA 9.7.8, shf). At 32 one of the words is the result.
 template <bool Left>
 void shf(Lowering& l, const Instruction&, Modifiers& m) {
   const bool wrap = m.take("wrap");
   if (!wrap && !m.take("clamp")) l.fail(".wrap or .clamp is missing");
   const Type type = l.integer_type(m);
   const Value lo = l.read(l.operand(1), type), hi = l.read(l.operand(2), type);
-  const Value amount =
-      l.emit().op(wrap ? Op::And : Op::IminU, l.read(l.operand(3), u32), imm(wrap ? 31 : 32));
-  l.write(l.operand(0), type,
-          Left ? ir::funnel_left(l.emit(), lo, hi, amount) : ir::funnel_right(l.emit(), lo, hi, amount));
+  const Value amount = l.read(l.operand(3), u32), all = Left ? lo : hi;
+  if (!wrap && amount.is_immediate() && amount.number > 31) return l.write(l.operand(0), type, all);
+  Value result = l.emit().op(Left ? Op::ShfL : Op::ShfR, lo, amount, hi);
+  if (!wrap && !amount.is_immediate())
+    result = l.emit().select(l.emit().compare(Op::SetpGtU, amount, imm(31)), all, result);
+  l.write(l.operand(0), type, result);
 }
 
 void shf_any(Lowering& l, const Instruction& i, Modifiers& m) {
@@ -241,121 +245,117 @@ std::uint32_t constant_operand(Lowering& l, std::size_t number) {
   return static_cast<std::uint32_t>(operand.value);
 }
 
-// Position and length are taken from the low byte; what lies above the value is filled with 0 or the sign.
+// Position and length, of which the low bytes count, as the machine's operand: position | length << 8.
+Value field(Lowering& l, std::size_t position, std::size_t length) {
+  const Value at = l.read(l.operand(position), u32), bits = l.read(l.operand(length), u32);
+  if (at.is_immediate() && bits.is_immediate()) return imm((at.number & 255) | (bits.number & 255) << 8);
+  return l.emit().op(Op::Bfi, bits, imm(8 | 8 << 8), at);
+}
+
+// What lies above the value is filled with 0 or the sign.
 void bfe(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.integer_type(m);
-  const std::uint32_t width = static_cast<std::uint32_t>(type.bits);
+  if (!is64(type))
+    return l.write(
+        l.operand(0), type,
+        l.emit().op(type.is_signed() ? Op::BfeS : Op::BfeU, l.read(l.operand(1), type), field(l, 2, 3)));
   const std::uint32_t position = constant_operand(l, 2) & 255, length = constant_operand(l, 3) & 255;
-  const std::uint32_t top = std::min(position + length, width);
+  const std::uint32_t top = std::min(position + length, 64u);
   // Up, so that the field's last bit is the highest, and down again.
-  const std::uint32_t up = width - top, down = up + position;
-  if (is64(type)) {
-    Pair a = length == 0 ? ir::pair_of(0) : l.read_pair(l.operand(1), type);
-    a = ir::shift_left(l.emit(), a, imm(up));
-    l.write_pair(l.operand(0), ir::shift_right(l.emit(), a, imm(std::min(down, type.is_signed() ? 63u : 64u)),
-                                               type.is_signed()));
-    return;
-  }
-  Value a = l.read(l.operand(1), type);
-  if (length == 0) {
-    a = imm(0);
-  } else if (type.is_signed()) {
-    a = l.emit().op(Op::ShrS, l.emit().op(Op::Shl, a, imm(up)), imm(down));
-  } else {
-    a = l.emit().op(Op::ShrU, a, imm(position));
-    if (length < 32) a = l.emit().op(Op::And, a, imm((1u << length) - 1));
-  }
-  l.write(l.operand(0), type, a);
+  const std::uint32_t up = 64 - top, down = up + position;
+  Pair a = length == 0 ? ir::pair_of(0) : l.read_pair(l.operand(1), type);
+  a = ir::shift_left(l.emit(), a, imm(up));
+  l.write_pair(l.operand(0), ir::shift_right(l.emit(), a, imm(std::min(down, type.is_signed() ? 63u : 64u)),
+                                             type.is_signed()));
 }
 
 // bfi f, a, b, position, length: the low bits of a into b.
 void bfi(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.integer_type(m);
+  if (!is64(type)) {
+    const Value a = l.read(l.operand(1), type), b = l.read(l.operand(2), type);
+    return l.write(l.operand(0), type, l.emit().op(Op::Bfi, a, field(l, 3, 4), b));
+  }
   const std::uint32_t position = constant_operand(l, 3) & 255, length = constant_operand(l, 4) & 255;
   const std::uint64_t low = length > 63 ? ~std::uint64_t{0} : (std::uint64_t{1} << length) - 1;
   const std::uint64_t mask = position > 63 ? 0 : low << position;
-  if (is64(type)) {
-    const Pair a = ir::shift_left(l.emit(), l.read_pair(l.operand(1), type), imm(position));
-    const Pair field = ir::logic(l.emit(), Op::And, a, ir::pair_of(mask));
-    const Pair rest = ir::logic(l.emit(), Op::And, l.read_pair(l.operand(2), type), ir::pair_of(~mask));
-    return l.write_pair(l.operand(0), ir::logic(l.emit(), Op::Or, field, rest));
-  }
-  const Value a = l.read(l.operand(1), type), b = l.read(l.operand(2), type);
-  const Value narrow = imm(static_cast<std::uint32_t>(mask)), others = imm(static_cast<std::uint32_t>(~mask));
-  const Value field = l.emit().op(Op::And, l.emit().op(Op::Shl, a, imm(position)), narrow);
-  l.write(l.operand(0), type, l.emit().op(Op::Or, field, l.emit().op(Op::And, b, others)));
+  const Pair a = ir::shift_left(l.emit(), l.read_pair(l.operand(1), type), imm(position));
+  const Pair inside = ir::logic(l.emit(), Op::And, a, ir::pair_of(mask));
+  const Pair rest = ir::logic(l.emit(), Op::And, l.read_pair(l.operand(2), type), ir::pair_of(~mask));
+  l.write_pair(l.operand(0), ir::logic(l.emit(), Op::Or, inside, rest));
 }
+
+Value count(Lowering& l, Op op, Value value) { return l.emit().op(op, {}, value); }
 
 void popc(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.integer_type(m);
   if (is64(type)) {
     const Pair a = l.read_pair(l.operand(1), type);
-    const Value lo = ir::population_count(l.emit(), a.lo), hi = ir::population_count(l.emit(), a.hi);
-    l.write(l.operand(0), u32, l.emit().op(Op::Iadd, lo, hi));
+    l.write(l.operand(0), u32, l.emit().op(Op::Iadd, count(l, Op::Popc, a.lo), count(l, Op::Popc, a.hi)));
   } else {
-    l.write(l.operand(0), u32, ir::population_count(l.emit(), l.read(l.operand(1), type)));
+    l.write(l.operand(0), u32, count(l, Op::Popc, l.read(l.operand(1), type)));
   }
-}
-
-Value leading_zeros(Lowering& l, Pair a) {
-  const Value hi = ir::leading_zeros(l.emit(), a.hi), lo = ir::leading_zeros(l.emit(), a.lo);
-  const Predicate empty = l.emit().compare(Op::SetpEq, a.hi, imm(0));
-  return l.emit().select(empty, l.emit().op(Op::Iadd, lo, imm(32)), hi);
 }
 
 void clz(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.integer_type(m);
+  if (!is64(type)) return l.write(l.operand(0), u32, count(l, Op::Clz, l.read(l.operand(1), type)));
+  const Pair a = l.read_pair(l.operand(1), type);
+  const Value low = l.emit().op(Op::Iadd, count(l, Op::Clz, a.lo), imm(32));
   l.write(l.operand(0), u32,
-          is64(type) ? leading_zeros(l, l.read_pair(l.operand(1), type))
-                     : ir::leading_zeros(l.emit(), l.read(l.operand(1), type)));
+          l.emit().select(l.emit().compare(Op::SetpEq, a.hi, imm(0)), low, count(l, Op::Clz, a.hi)));
 }
 
 // The position of the highest one (signed: of the highest bit that differs from the sign), or ~0. With
 // .shiftamt: the shift that brings it to the top.
 void bfind(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.integer_type(m);
-  if (is64(type)) Lowering::reject("64-bit forms not supported");
   const bool shift_amount = m.take("shiftamt");
-  Value a = l.read(l.operand(1), type);
-  if (type.is_signed()) a = l.emit().op(Op::Xor, a, l.emit().op(Op::ShrS, a, imm(31)));
-  const Value zeros = ir::leading_zeros(l.emit(), a);
-  if (shift_amount)
-    l.write(l.operand(0), u32,
-            l.emit().select(l.emit().compare(Op::SetpEq, a, imm(0)), imm(0xffffffff), zeros));
-  else
-    l.write(l.operand(0), u32, l.emit().op(Op::Isub, imm(31), zeros));
+  const auto highest = [&](Value value, bool is_signed) {
+    return count(l, is_signed ? Op::BfindS : Op::BfindU, value);
+  };
+  Value position;
+  if (is64(type)) {
+    Pair a = l.read_pair(l.operand(1), type);
+    if (type.is_signed()) {
+      const Value sign = l.emit().op(Op::ShrS, a.hi, imm(31));
+      a = ir::logic(l.emit(), Op::Xor, a, {sign, sign});
+    }
+    const Value high = l.emit().op(Op::Iadd, highest(a.hi, false), imm(32));
+    position = l.emit().select(l.emit().compare(Op::SetpEq, a.hi, imm(0)), highest(a.lo, false), high);
+  } else {
+    position = highest(l.read(l.operand(1), type), type.is_signed());
+  }
+  if (shift_amount) {
+    const Value top = imm(is64(type) ? 63 : 31);
+    position = l.emit().select(l.emit().compare(Op::SetpLtS, position, imm(0)), position,
+                               l.emit().op(Op::Isub, top, position));
+  }
+  l.write(l.operand(0), u32, position);
 }
 
 void brev(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.integer_type(m);
   unary(
-      l, type, [&](Value a) { return ir::reversed_bits(l.emit(), a); },
+      l, type, [&](Value a) { return count(l, Op::Brev, a); },
       [&](Pair a) {
-        return Pair{ir::reversed_bits(l.emit(), a.hi), ir::reversed_bits(l.emit(), a.lo)};
+        return Pair{count(l, Op::Brev, a.hi), count(l, Op::Brev, a.lo)};
       });
 }
 
 void lop3(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.integer_type(m);
-  const unsigned table = constant_operand(l, 4) & 255;
+  ir::Form form;
+  form.table = constant_operand(l, 4) & 255;
   const Value a = l.read(l.operand(1), type), b = l.read(l.operand(2), type), c = l.read(l.operand(3), type);
-  l.write(l.operand(0), type, ir::logic3(l.emit(), a, b, c, table));
+  l.write(l.operand(0), type, l.emit().op(Op::Lop3, a, b, c, form));
 }
 
-// prmt d, a, b, selector: each nibble of a constant selector picks one of the eight bytes of {b, a}.
+// prmt d, a, b, selector: each nibble of the selector picks one of the eight bytes of {b, a}, or its sign.
 void prmt(Lowering& l, const Instruction&, Modifiers& m) {
   const Type type = l.integer_type(m);
-  const std::uint32_t selector = constant_operand(l, 3);
-  const Value sources[2] = {l.read(l.operand(1), type), l.read(l.operand(2), type)};
-  Value result = imm(0);
-  for (std::uint32_t n = 0; n < 4; ++n) {
-    const std::uint32_t pick = (selector >> (4 * n)) & 15;
-    if (pick & 8) Lowering::reject("replicated signs not supported");
-    Value byte = l.emit().op(Op::ShrU, sources[pick / 4], imm(8 * (pick & 3)));
-    byte = l.emit().op(Op::And, byte, imm(255));
-    result = l.emit().op(Op::Or, result, l.emit().op(Op::Shl, byte, imm(8 * n)));
-  }
-  l.write(l.operand(0), type, result);
+  const Value a = l.read(l.operand(1), type), b = l.read(l.operand(2), type);
+  l.write(l.operand(0), type, l.emit().op(Op::Prmt, a, l.read(l.operand(3), u32), b));
 }
 
 }  // namespace

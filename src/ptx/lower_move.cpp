@@ -55,7 +55,7 @@ void mov(Lowering& l, const Instruction&, Modifiers& m) {
 void cvt(Lowering& l, const Instruction& i, Modifiers& m) {
   for (const std::string& name : i.modifiers)
     if (name.starts_with("f") || name == "bf16" || name == "tf32")
-      Lowering::reject("floating-point conversions not supported");
+      Lowering::reject(fmt::format("floating point of type .{} not supported", name));
   const Type to = l.type(m), from = l.type(m);
   const Operand &target = l.operand(0), &source = l.operand(1);
   Pair value;
@@ -127,7 +127,7 @@ bool compares_floats(const Instruction& i) {
 }
 
 void setp(Lowering& l, const Instruction& i, Modifiers& m) {
-  if (compares_floats(i)) Lowering::reject("floating-point compares not supported");
+  if (compares_floats(i)) Lowering::reject("floating-point compares of this type not supported");
   const Comparison comparison = take_comparison(l, m);
   const std::string combination = m.take_any({"and", "or", "xor"});
   const Type type = l.integer_type(m);
@@ -147,7 +147,7 @@ void setp(Lowering& l, const Instruction& i, Modifiers& m) {
 
 // set.eq.u32.s32 d, a, b: all ones or zeros.
 void set(Lowering& l, const Instruction& i, Modifiers& m) {
-  if (compares_floats(i)) Lowering::reject("floating-point compares not supported");
+  if (compares_floats(i)) Lowering::reject("floating-point compares of this type not supported");
   const Comparison comparison = take_comparison(l, m);
   const std::string combination = m.take_any({"and", "or", "xor"});
   const Type to = l.integer_type(m), type = l.integer_type(m);

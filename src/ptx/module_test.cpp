@@ -176,22 +176,22 @@ TEST(Compile, EverythingUnsupportedIsToldAtOnce) {
     compile(R"(
 	.shared .align 4 .b8 tile[64];
 	.loc 1 12 1
-	add.f32 %f1, %f2, %f3;
+	div.rn.f32 %f1, %f2, %f3;
 	bar.sync 0;
-	add.f32 %f1, %f2, %f3;
+	ex2.approx.f32 %f1, %f2;
 	mov.u64 %d1, tile;
 	atom.global.add.u32 %r1, [%a], 1;
 	st.global.u8 [%a], %r1;
 	mov.u32 %r1, %clock;
 	add.sat.s32 %r1, %r1, %r1;
-	cvt.rn.f32.s32 %f1, %r1;
+	rcp.rn.f32 %f1, %f2;
 	add.u32 %r1, %r1, 1;
 )");
     FAIL();
   } catch (const Unsupported& unsupported) {
     ASSERT_EQ(unsupported.diagnostics().size(), 9u) << unsupported.what();
-    EXPECT_EQ(unsupported.diagnostics()[0].construct, "add.f32");
-    EXPECT_EQ(unsupported.diagnostics()[0].reason, "floating-point arithmetic not supported");
+    EXPECT_EQ(unsupported.diagnostics()[0].construct, "div.rn.f32");
+    EXPECT_EQ(unsupported.diagnostics()[0].reason, "floating-point division not supported");
     EXPECT_EQ(unsupported.diagnostics()[1].reason, "barriers not supported");
     EXPECT_EQ(unsupported.diagnostics()[3].reason, "shared memory (variable tile) not supported");
     EXPECT_EQ(unsupported.diagnostics()[7].reason, ".sat not supported");

@@ -140,7 +140,7 @@ bool simplify(Function& function) {
 bool share_common_values(Function& function) {
   const Flow flow(function);
   const Definitions definitions(function);
-  using Key = std::tuple<isa::Op, Value, Value, Value, Predicate, Predicate>;
+  using Key = std::tuple<isa::Op, Value, Value, Value, Predicate, Predicate, Form>;
   std::map<Key, std::vector<Site>> known;
   const auto stable = [&](const Value& value) {
     return !value.is_register() || definitions.registers[value.number].count == 1;
@@ -159,7 +159,7 @@ bool share_common_values(Function& function) {
       for_each_value(i, [&](const Value& value) { usable &= stable(value); });
       for_each_predicate(i, [&](const Predicate& predicate) { usable &= stable_predicate(predicate); });
       if (!usable) continue;
-      std::vector<Site>& sites = known[Key{i.op, i.a, i.b, i.c, i.pa, i.pb}];
+      std::vector<Site>& sites = known[Key{i.op, i.a, i.b, i.c, i.pa, i.pb, i.form}];
       const Instruction* same = nullptr;
       for (const Site& site : sites)
         if (flow.dominates(site, {b, p})) same = &function.blocks[at(site.block)].code[at(site.position)];

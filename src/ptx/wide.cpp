@@ -65,8 +65,7 @@ Pair shift_left(Emitter& e, Pair a, Value amount) {
     if (n == 0) return a;
     if (n >= 64) return {zero, zero};
     if (n >= 32) return {zero, e.op(Op::Shl, a.lo, Value::imm(n - 32))};
-    return {e.op(Op::Shl, a.lo, amount),
-            e.op(Op::Or, e.op(Op::Shl, a.hi, amount), e.op(Op::ShrU, a.lo, Value::imm(32 - n)))};
+    return {e.op(Op::Shl, a.lo, amount), e.op(Op::ShfL, a.lo, amount, a.hi)};
   }
   // A 32-bit shift by 32 or more is 0, and so is one by a negative amount: at most two of the three parts are
   // not.
@@ -84,8 +83,7 @@ Pair shift_right(Emitter& e, Pair a, Value amount, bool is_signed) {
     const Value fill = is_signed ? e.op(Op::ShrS, a.hi, Value::imm(31)) : zero;
     if (n >= 64) return {fill, fill};
     if (n >= 32) return {e.op(op, a.hi, Value::imm(n - 32)), fill};
-    return {e.op(Op::Or, e.op(Op::ShrU, a.lo, amount), e.op(Op::Shl, a.hi, Value::imm(32 - n))),
-            e.op(op, a.hi, amount)};
+    return {e.op(Op::ShfR, a.lo, amount, a.hi), e.op(op, a.hi, amount)};
   }
   const Value below = e.op(Op::Isub, Value::imm(32), amount),
               above = e.op(Op::Iadd, amount, Value::imm(-32u));
