@@ -126,9 +126,10 @@ class Folder {
   }
 
   bool constant() {
-    bool known = true;
-    for_each_value(i_, [&](const Value& value) { known &= value.is_immediate(); });
-    if (i_.info().unit >= Unit::BitCount && i_.info().unit <= Unit::FunnelShift && known) {
+    if (i_.info().unit >= Unit::BitCount && i_.info().unit <= Unit::FunnelShift) {
+      bool known = true;
+      for_each_value(i_, [&](const Value& value) { known &= value.is_immediate(); });
+      if (!known) return false;  // a register among them, operand c too
       const auto value = compute(i_.op, i_.a.number, i_.b.number, i_.c.number, i_.form.table);
       return value && move(Value::imm(*value));
     }

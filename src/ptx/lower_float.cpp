@@ -201,21 +201,6 @@ Value from_long(ir::Emitter& e, Pair a, bool is_signed, Rounding rounding) {
   return e.op(Op::Fmul, top, factor, {}, {});
 }
 
-// The high word is that of the integral number divided by 2^32, and what is left, exactly, is the low word.
-Pair to_long(ir::Emitter& e, Value x, bool is_signed, const Form& form) {
-  const Value whole = e.op(Op::Frnd, Value{}, x, {}, form);
-  Form down;
-  down.rounding = Rounding::Down;
-  const Value hi = e.op(is_signed ? Op::F2iS : Op::F2iU, Value{},
-                        e.op(Op::Fmul, whole, imm(0x2f800000), {}, {}), {}, down);  // 2^-32
-  const Value high =
-      e.op(is_signed ? Op::I2fS : Op::I2fU, Value{}, hi, {}, {.rounding = Rounding::TowardZero});
-  Value lo = e.op(Op::F2iU, Value{}, e.op(Op::Ffma, high, imm(0xcf800000), whole, {}), {}, {});  // -2^32
-  const Predicate above = e.compare(Op::FsetpGe, whole, imm(is_signed ? 0x5f000000 : 0x5f800000), {});
-  lo = e.select(above, imm(0xffffffff), lo);
-  return {lo, hi};
-}
-
 // A float becomes the nearest number of the integer's range (PTX ISA 9.7.9, cvt).
 Value to_integer(ir::Emitter& e, Value x, Type to, const Form& form) {
   Value value = e.op(to.is_signed() ? Op::F2iS : Op::F2iU, Value{}, x, {}, form);
@@ -254,7 +239,7 @@ void cvt(Lowering& l, const Instruction& i, Modifiers& m) {
   }
   form.saturate = false;  // is what these conversions do anyway
   const Value x = source(l, 1);
-  if (to.bits == 64) return l.write_pair(target, to_long(e, x, to.is_signed(), form));
+  if (to.bits == 64) Lowering::reject("conversion to 64-bit integers not supported");
   const Value value = to_integer(e, x, to, form);
   if (target.kind == Operand::Kind::Register && l.register_bits(target) == 64)
     l.write_pair(target, to.is_signed() ? ir::sign_extended(e, value) : ir::zero_extended(value));
