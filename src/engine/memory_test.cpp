@@ -47,7 +47,8 @@ void check_memory(bool sparse, int positions) {
   const auto engine = sparse ? make_sparse(m.checkpoint) : make_reference(m.checkpoint);
   std::array<std::array<bool, 128>, 128> memory{};
   int reads = 0;
-  for (int position = 0; position < positions; ++position) {
+  // At least so many positions, and on until enough ones were read: a clear may leave little to read for a while.
+  for (int position = 0; position < positions || (reads <= positions / 2 && position < 20 * positions); ++position) {
     const auto id = random() % tokens.size();
     const MemoryToken& t = tokens[id];
     engine->append(static_cast<int>(id));
