@@ -136,22 +136,240 @@ template <class T>
 QWENGPU_DEVICE T __ldg(const T* p) { return *p; }
 
 // ---- Floating point ----
+// What is marked exact is rounded as IEEE 754 says. Errors are of the last place (ulp), measured over the whole range
+// unless a range is given. Double precision is declared only, so that its use is told.
 
 QWENGPU_DEVICE int __float_as_int(float a) { return __builtin_bit_cast(int, a); }
 QWENGPU_DEVICE unsigned int __float_as_uint(float a) { return __builtin_bit_cast(unsigned int, a); }
 QWENGPU_DEVICE float __int_as_float(int a) { return __builtin_bit_cast(float, a); }
 QWENGPU_DEVICE float __uint_as_float(unsigned int a) { return __builtin_bit_cast(float, a); }
+
+// Exact.
 QWENGPU_DEVICE float fminf(float a, float b) { return __nvvm_fmin_f(a, b); }
 QWENGPU_DEVICE float fmaxf(float a, float b) { return __nvvm_fmax_f(a, b); }
 QWENGPU_DEVICE float min(float a, float b) { return __nvvm_fmin_f(a, b); }
 QWENGPU_DEVICE float max(float a, float b) { return __nvvm_fmax_f(a, b); }
 QWENGPU_DEVICE float fabsf(float a) { return __nvvm_fabs_f(a); }
 QWENGPU_DEVICE float abs(float a) { return __nvvm_fabs_f(a); }
+QWENGPU_DEVICE float copysignf(float a, float sign) {
+  return __int_as_float((__float_as_int(a) & 0x7fffffff) | (__float_as_int(sign) & (int)0x80000000));
+}
 QWENGPU_DEVICE float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+QWENGPU_DEVICE float fdimf(float a, float b) { return a <= b ? 0.0f : a - b; }
 QWENGPU_DEVICE float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
 QWENGPU_DEVICE float floorf(float a) { return __nvvm_floor_f(a); }
 QWENGPU_DEVICE float ceilf(float a) { return __nvvm_ceil_f(a); }
 QWENGPU_DEVICE float truncf(float a) { return __nvvm_trunc_f(a); }
+QWENGPU_DEVICE float rintf(float a) { return __builtin_rintf(a); }
+QWENGPU_DEVICE float nearbyintf(float a) { return __builtin_rintf(a); }
+QWENGPU_DEVICE float roundf(float a) { return __nvvm_trunc_f(a + copysignf(0.49999997f, a)); }
+QWENGPU_DEVICE bool isnan(float a) { return a != a; }
+QWENGPU_DEVICE bool isinf(float a) { return fabsf(a) == __builtin_inff(); }
+QWENGPU_DEVICE bool isfinite(float a) { return fabsf(a) < __builtin_inff(); }
+QWENGPU_DEVICE bool signbit(float a) { return __float_as_int(a) < 0; }
+QWENGPU_DEVICE float __saturatef(float a) { return __nvvm_saturate_f(a); }
+#define QWENGPU_ROUNDED(rounding, suffix)                                                                        \
+  QWENGPU_DEVICE float __fadd_##suffix(float a, float b) { return __nvvm_add_##rounding##_f(a, b); }             \
+  QWENGPU_DEVICE float __fsub_##suffix(float a, float b) { return __nvvm_add_##rounding##_f(a, -b); }            \
+  QWENGPU_DEVICE float __fmul_##suffix(float a, float b) { return __nvvm_mul_##rounding##_f(a, b); }             \
+  QWENGPU_DEVICE float __fmaf_##suffix(float a, float b, float c) { return __nvvm_fma_##rounding##_f(a, b, c); } \
+  QWENGPU_DEVICE int __float2int_##suffix(float a) { return __nvvm_f2i_##rounding(a); }                          \
+  QWENGPU_DEVICE unsigned int __float2uint_##suffix(float a) { return __nvvm_f2ui_##rounding(a); }               \
+  QWENGPU_DEVICE long long __float2ll_##suffix(float a) { return __nvvm_f2ll_##rounding(a); }                    \
+  QWENGPU_DEVICE unsigned long long __float2ull_##suffix(float a) { return __nvvm_f2ull_##rounding(a); }         \
+  QWENGPU_DEVICE float __int2float_##suffix(int a) { return __nvvm_i2f_##rounding(a); }                          \
+  QWENGPU_DEVICE float __uint2float_##suffix(unsigned int a) { return __nvvm_ui2f_##rounding(a); }               \
+  QWENGPU_DEVICE float __ll2float_##suffix(long long a) { return __nvvm_ll2f_##rounding(a); }                    \
+  QWENGPU_DEVICE float __ull2float_##suffix(unsigned long long a) { return __nvvm_ull2f_##rounding(a); }
+QWENGPU_ROUNDED(rn, rn)
+QWENGPU_ROUNDED(rz, rz)
+QWENGPU_ROUNDED(rm, rd)
+QWENGPU_ROUNDED(rp, ru)
+#undef QWENGPU_ROUNDED
+QWENGPU_DEVICE float __fdiv_rn(float a, float b) { return __nvvm_div_rn_f(a, b); }
+QWENGPU_DEVICE float __frcp_rn(float a) { return __nvvm_rcp_rn_f(a); }
+QWENGPU_DEVICE float __fsqrt_rn(float a) { return __nvvm_sqrt_rn_f(a); }
+QWENGPU_DEVICE int lrintf(float a) { return __nvvm_f2i_rn(a); }
+
+// PTX approximations: rsqrt 2 ulp, division 2 ulp, ex2 2 ulp, lg2 6 ulp; sin and cos 2^-20.5 absolute up to 2 pi.
+QWENGPU_DEVICE float rsqrtf(float a) { return __nvvm_rsqrt_approx_f(a); }
+QWENGPU_DEVICE float __fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }
+QWENGPU_DEVICE float exp2f(float a) { return __nvvm_ex2_approx_f(a); }
+QWENGPU_DEVICE float log2f(float a) { return __nvvm_lg2_approx_f(a); }
+QWENGPU_DEVICE float __log2f(float a) { return __nvvm_lg2_approx_f(a); }
+QWENGPU_DEVICE float __sinf(float a) { return __nvvm_sin_approx_f(a); }
+QWENGPU_DEVICE float __cosf(float a) { return __nvvm_cos_approx_f(a); }
+// Over those. __expf: 2 + 1.2 |a| ulp. __powf: the error of log2(a), times b.
+QWENGPU_DEVICE float __expf(float a) { return __nvvm_ex2_approx_f(a * 1.44269504f); }
+QWENGPU_DEVICE float __exp10f(float a) { return __nvvm_ex2_approx_f(a * 3.32192809f); }
+QWENGPU_DEVICE float __logf(float a) { return __nvvm_lg2_approx_f(a) * 0.693147181f; }
+QWENGPU_DEVICE float __log10f(float a) { return __nvvm_lg2_approx_f(a) * 0.301029996f; }
+QWENGPU_DEVICE float __powf(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
+QWENGPU_DEVICE float __tanf(float a) {
+  return __nvvm_div_approx_f(__nvvm_sin_approx_f(a), __nvvm_cos_approx_f(a));
+}
+QWENGPU_DEVICE void __sincosf(float a, float* s, float* c) {
+  *s = __sinf(a);
+  *c = __cosf(a);
+}
+
+// 2^(hi + lo), lo small.
+QWENGPU_DEVICE float qwengpu_exp2(float hi, float lo) {
+  const float r = __nvvm_ex2_approx_f(hi);
+  return hi > -160.0f && hi < 128.0f ? fmaf(r, lo * 0.693147181f, r) : r;
+}
+// 2 ulp. The rounding of the product a / ln 2 is put into the small part.
+QWENGPU_DEVICE float expf(float a) {
+  const float hi = __nvvm_mul_rn_f(a, 1.44269502f);
+  return qwengpu_exp2(hi, fmaf(a, 1.92596303e-8f, fmaf(a, 1.44269502f, -hi)));
+}
+QWENGPU_DEVICE float exp10f(float a) {
+  const float hi = __nvvm_mul_rn_f(a, 3.32192802f);
+  return qwengpu_exp2(hi, fmaf(a, 7.05960334e-8f, fmaf(a, 3.32192802f, -hi)));
+}
+
+// a = 2^n m with m from 2/3 to 4/3, for positive finite numbers.
+struct qwengpu_split {
+  float n, m;
+};
+QWENGPU_DEVICE qwengpu_split qwengpu_split_number(float a) {
+  const bool small = a < 1.17549435e-38f;
+  const int bits = __float_as_int(small ? a * 8388608.0f : a), e = (bits - 0x3f2aaaab) >> 23;
+  return {(float)(small ? e - 23 : e), __int_as_float(bits - (e << 23))};
+}
+// (ln(1 + f) - f + f^2 / 2) / f^3
+QWENGPU_DEVICE float qwengpu_log_tail(float f) {
+  const float s = f * f;
+  float even = fmaf(-0.130310059f, s, -0.121483512f), odd = fmaf(0.140869141f, s, 0.139814854f);
+  even = fmaf(even, s, -0.166846126f);
+  odd = fmaf(odd, s, 0.200120345f);
+  even = fmaf(even, s, -0.249996200f);
+  return fmaf(fmaf(odd, f, even), f, 0.333331972f);
+}
+// 1 ulp.
+QWENGPU_DEVICE float logf(float a) {
+  if (!(a > 0.0f && a < __builtin_inff())) return a == 0.0f ? -__builtin_inff() : a < 0.0f ? __builtin_nanf("") : a + a;
+  const qwengpu_split x = qwengpu_split_number(a);
+  const float f = x.m - 1.0f;
+  const float r = fmaf(fmaf(qwengpu_log_tail(f), f, -0.5f), f * f, f);
+  return fmaf(x.n, 0.693147182f, r);
+}
+// 2 ulp.
+QWENGPU_DEVICE float log10f(float a) { return logf(a) * 0.434294482f; }
+
+// 16 ulp. a^b = 2^(b log2 |a|), the logarithm as a sum of two numbers.
+QWENGPU_DEVICE float powf(float a, float b) {
+  const float x = fabsf(a);
+  if (a == 1.0f || b == 0.0f || (x == 1.0f && isinf(b))) return 1.0f;
+  float hi = x == 0.0f ? -__builtin_inff() : x, lo = 0.0f;
+  if (x > 0.0f && x < __builtin_inff()) {
+    const qwengpu_split s = qwengpu_split_number(x);
+    const float f = s.m - 1.0f, first = __nvvm_mul_rn_f(f, 1.44269502f), sum = s.n + first;
+    const float tail = fmaf(qwengpu_log_tail(f), f, -0.5f) * (f * f);
+    lo = first - (sum - s.n) + fmaf(f, 1.44269502f, -first) + fmaf(f, 1.92596303e-8f, tail * 1.44269504f);
+    hi = sum + lo;
+    lo = sum - hi + lo;
+  }
+  const float y = __nvvm_mul_rn_f(b, hi);
+  float r = qwengpu_exp2(y, fmaf(b, lo, fmaf(b, hi, -y)));
+  if (signbit(a) && !isnan(a)) {
+    const float half = 0.5f * b;
+    if (truncf(b) != b) {
+      if (a != 0.0f && !isinf(a)) r = __builtin_nanf("");
+    } else if (truncf(half) != half) {
+      r = -r;
+    }
+  }
+  return r;
+}
+
+// a = n pi / 2 + r, for |a| up to 10^5.
+QWENGPU_DEVICE float qwengpu_quadrant(float a, int* n) {
+  const float j = rintf(a * 0.636619747f);
+  *n = __nvvm_f2i_rn(j);
+  const float r = fmaf(j, -3.13916473e-7f, fmaf(j, -1.57079601e+0f, a));
+  return fmaf(j, -5.39030253e-15f, r);
+}
+QWENGPU_DEVICE float qwengpu_sin(float r) {
+  const float s = r * r;
+  float p = fmaf(2.86567956e-6f, s, -1.98559923e-4f);
+  p = fmaf(p, s, 8.33338592e-3f);
+  p = fmaf(p, s, -1.66666672e-1f);
+  return fmaf(p, r * s, r);
+}
+QWENGPU_DEVICE float qwengpu_cos(float r) {
+  const float s = r * r;
+  float p = fmaf(2.44677067e-5f, s, -1.38877297e-3f);
+  p = fmaf(p, s, 4.16666567e-2f);
+  p = fmaf(p, s, -0.5f);
+  return fmaf(p, s, 1.0f);
+}
+// 2 ulp for |a| up to 10^5.
+QWENGPU_DEVICE float sinf(float a) {
+  int n;
+  const float r = qwengpu_quadrant(a, &n), y = n & 1 ? qwengpu_cos(r) : qwengpu_sin(r);
+  return n & 2 ? -y : y;
+}
+QWENGPU_DEVICE float cosf(float a) {
+  int n;
+  const float r = qwengpu_quadrant(a, &n), y = n & 1 ? qwengpu_sin(r) : qwengpu_cos(r);
+  return (n + 1) & 2 ? -y : y;
+}
+QWENGPU_DEVICE void sincosf(float a, float* s, float* c) {
+  int n;
+  const float r = qwengpu_quadrant(a, &n), x = qwengpu_sin(r), y = qwengpu_cos(r);
+  const float of_sin = n & 1 ? y : x, of_cos = n & 1 ? x : y;
+  *s = n & 2 ? -of_sin : of_sin;
+  *c = (n + 1) & 2 ? -of_cos : of_cos;
+}
+// 4 ulp for |a| up to 10^5.
+QWENGPU_DEVICE float tanf(float a) {
+  int n;
+  const float r = qwengpu_quadrant(a, &n), x = qwengpu_sin(r), y = qwengpu_cos(r);
+  return __nvvm_div_approx_f(n & 1 ? -y : x, n & 1 ? x : y);
+}
+// 2 ulp.
+QWENGPU_DEVICE float tanhf(float a) {
+  if (fabsf(a) >= 0.55f) {
+    const float r = 1.0f - __nvvm_div_approx_f(2.0f, expf(2.0f * fabsf(a)) + 1.0f);
+    return copysignf(r, a);
+  }
+  const float s = a * a;
+  float p = fmaf(1.57394409e-2f, s, -5.23025766e-2f);
+  p = fmaf(p, s, 1.33152366e-1f);
+  p = fmaf(p, s, -3.33327681e-1f);
+  return fmaf(p * s, a, a);
+}
+
+// The names without f, for float.
+#define QWENGPU_ONE(name)                                   \
+  QWENGPU_DEVICE float name(float a) { return name##f(a); } \
+  __device__ double name(double);
+#define QWENGPU_TWO(name)                                               \
+  QWENGPU_DEVICE float name(float a, float b) { return name##f(a, b); } \
+  __device__ double name(double, double);
+QWENGPU_ONE(sqrt)
+QWENGPU_ONE(rsqrt)
+QWENGPU_ONE(fabs)
+QWENGPU_ONE(floor)
+QWENGPU_ONE(ceil)
+QWENGPU_ONE(trunc)
+QWENGPU_ONE(rint)
+QWENGPU_ONE(round)
+QWENGPU_ONE(exp)
+QWENGPU_ONE(exp2)
+QWENGPU_ONE(log)
+QWENGPU_ONE(log2)
+QWENGPU_ONE(log10)
+QWENGPU_ONE(sin)
+QWENGPU_ONE(cos)
+QWENGPU_ONE(tan)
+QWENGPU_ONE(tanh)
+QWENGPU_TWO(pow)
+QWENGPU_TWO(fmin)
+QWENGPU_TWO(fmax)
+#undef QWENGPU_ONE
+#undef QWENGPU_TWO
 
 // ---- Synchronisation and atomics ----
 

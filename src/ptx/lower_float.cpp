@@ -1,6 +1,7 @@
 // Arithmetic, compares and conversions of .f32 (PTX ISA 9.7.3, 9.7.6, 9.7.9).
 #include <fmt/format.h>
 
+#include "ptx/float_routines.h"
 #include "ptx/lower.h"
 
 namespace qwengpu::ptx {
@@ -97,7 +98,49 @@ void min_max(Lowering& l, const Instruction&, Modifiers& m) {
   result(l, value);
 }
 
-void div(Lowering&, const Instruction&, Modifiers&) { Lowering::reject("floating-point division not supported"); }
+// ---- Division, roots, functions ----
+
+// Only rounding to nearest has a routine.
+void require_nearest(const std::string& rounding) {
+  if (rounding != "rn") Lowering::reject(fmt::format(".{} not supported", rounding));
+}
+
+void div(Lowering& l, const Instruction&, Modifiers& m) {
+  const std::string kind = m.take_any({"approx", "full", "rn", "rz", "rm", "rp"});
+  const bool flush = m.take("ftz");
+  take_f32(l, m);
+  const Value a = source(l, 1), b = source(l, 2);
+  if (kind == "approx" || kind == "full") return result(l, ir::divide_nearly(l.emit(), a, b, flush));
+  if (kind.empty()) l.fail(".approx, .full or a rounding is missing");
+  require_nearest(kind);
+  result(l, ir::divide_exactly(l.emit(), a, b, flush));
+}
+
+Value exact_reciprocal(ir::Emitter& e, Value x, bool flush) {
+  return ir::divide_exactly(e, Value::imm(0x3f800000), x, flush);
+}
+
+// Functions of one operand that have a rounded and an approximate form.
+using Function = Value (*)(ir::Emitter&, Value, bool flush);
+template <Function Exact, Function Near>
+void function(Lowering& l, const Instruction&, Modifiers& m) {
+  const std::string kind = m.take_any({"approx", "rn", "rz", "rm", "rp"});
+  const bool flush = m.take("ftz");
+  take_f32(l, m);
+  const Value x = source(l, 1);
+  if (kind == "approx") return result(l, Near(l.emit(), x, flush));
+  if (kind.empty()) l.fail(".approx or a rounding is missing");
+  if constexpr (Exact != nullptr) {
+    require_nearest(kind);
+    result(l, Exact(l.emit(), x, flush));
+  } else {
+    l.fail("this function is approximate only");
+  }
+}
+
+Value sine(ir::Emitter& e, Value x, bool flush) { return ir::sine_nearly(e, x, false, flush); }
+Value cosine(ir::Emitter& e, Value x, bool flush) { return ir::sine_nearly(e, x, true, flush); }
+Value tanh(ir::Emitter& e, Value x, bool) { return ir::hyperbolic_tangent_nearly(e, x); }
 
 // ---- Compares ----
 
@@ -201,6 +244,27 @@ Value from_long(ir::Emitter& e, Pair a, bool is_signed, Rounding rounding) {
   return e.op(Op::Fmul, top, factor, {}, {});
 }
 
+// The high word of the magnitude is that divided by 2^32, and what is left, exactly, the low word. Numbers
+// out of range become the nearest one.
+Pair to_long(ir::Emitter& e, Value x, bool is_signed, const Form& form) {
+  const Value whole = e.op(Op::Frnd, Value{}, x, {}, form);
+  const Form down{.rounding = Rounding::TowardZero};
+  const auto size = [&] { return is_signed ? ir::magnitude(whole) : Source(whole); };
+  const Value hi =
+      e.op(Op::F2iU, Value{}, e.op(Op::Fmul, size(), imm(0x2f800000), {}, {}), {}, down);  // 2^-32
+  const Value high = e.op(Op::I2fU, Value{}, hi, {}, down);
+  const Value minus = e.op(Op::Fmul, high, imm(0xcf800000), {}, {});  // -2^32
+  const Value lo = e.op(Op::F2iU, Value{}, e.op(Op::Fadd, size(), minus, {}, {}), {}, {});
+  const Predicate above = e.compare(Op::FsetpGe, whole, imm(is_signed ? 0x5f000000 : 0x5f800000), {});
+  const Value ones = imm(0xffffffff);
+  if (!is_signed) return {e.select(above, ones, lo), hi};
+  const Predicate negative = e.compare(Op::FsetpLt, whole, imm(0), {});
+  const Predicate below = e.compare(Op::FsetpLe, whole, imm(0xdf000000), {});
+  const Pair number = ir::select(e, negative, ir::negate(e, {lo, hi}), {lo, hi});
+  const Pair low = ir::select(e, below, {imm(0), imm(0x80000000)}, number);
+  return ir::select(e, above, {ones, imm(0x7fffffff)}, low);
+}
+
 // A float becomes the nearest number of the integer's range (PTX ISA 9.7.9, cvt).
 Value to_integer(ir::Emitter& e, Value x, Type to, const Form& form) {
   Value value = e.op(to.is_signed() ? Op::F2iS : Op::F2iU, Value{}, x, {}, form);
@@ -239,7 +303,7 @@ void cvt(Lowering& l, const Instruction& i, Modifiers& m) {
   }
   form.saturate = false;  // is what these conversions do anyway
   const Value x = source(l, 1);
-  if (to.bits == 64) Lowering::reject("conversion to 64-bit integers not supported");
+  if (to.bits == 64) return l.write_pair(target, to_long(e, x, to.is_signed(), form));
   const Value value = to_integer(e, x, to, form);
   if (target.kind == Operand::Kind::Register && l.register_bits(target) == 64)
     l.write_pair(target, to.is_signed() ? ir::sign_extended(e, value) : ir::zero_extended(value));
@@ -261,6 +325,14 @@ const HandlerTable& float_handlers() {
       {"min", min_max<Op::Fmin>},
       {"max", min_max<Op::Fmax>},
       {"div", div},
+      {"rcp", function<exact_reciprocal, ir::reciprocal_nearly>},
+      {"sqrt", function<ir::square_root_exactly, ir::square_root_nearly>},
+      {"rsqrt", function<nullptr, ir::reciprocal_square_root_nearly>},
+      {"ex2", function<nullptr, ir::exponential_nearly>},
+      {"lg2", function<nullptr, ir::logarithm_nearly>},
+      {"sin", function<nullptr, sine>},
+      {"cos", function<nullptr, cosine>},
+      {"tanh", function<nullptr, tanh>},
       {"setp", setp},
       {"set", set},
       {"testp", testp},

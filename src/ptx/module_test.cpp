@@ -176,29 +176,98 @@ TEST(Compile, EverythingUnsupportedIsToldAtOnce) {
     compile(R"(
 	.shared .align 4 .b8 tile[64];
 	.loc 1 12 1
-	div.rn.f32 %f1, %f2, %f3;
+	.reg .f64 %g<4>;
+	add.f64 %g1, %g2, %g3;
 	bar.sync 0;
-	ex2.approx.f32 %f1, %f2;
+	fma.rn.f64 %g1, %g2, %g3, %g1;
 	mov.u64 %d1, tile;
 	atom.global.add.u32 %r1, [%a], 1;
 	st.global.u8 [%a], %r1;
 	mov.u32 %r1, %clock;
 	add.sat.s32 %r1, %r1, %r1;
-	rcp.rn.f32 %f1, %f2;
+	cvt.rn.f64.s32 %g1, %r1;
 	add.u32 %r1, %r1, 1;
 )");
     FAIL();
   } catch (const Unsupported& unsupported) {
     ASSERT_EQ(unsupported.diagnostics().size(), 9u) << unsupported.what();
-    EXPECT_EQ(unsupported.diagnostics()[0].construct, "div.rn.f32");
-    EXPECT_EQ(unsupported.diagnostics()[0].reason, "floating-point division not supported");
+    EXPECT_EQ(unsupported.diagnostics()[0].construct, "add.f64");
+    EXPECT_EQ(unsupported.diagnostics()[0].reason, "floating point of type .f64 not supported");
     EXPECT_EQ(unsupported.diagnostics()[1].reason, "barriers not supported");
     EXPECT_EQ(unsupported.diagnostics()[3].reason, "shared memory (variable tile) not supported");
     EXPECT_EQ(unsupported.diagnostics()[7].reason, ".sat not supported");
-    EXPECT_NE(std::string(unsupported.what()).find("t.ptx:18:2: bar.sync: barriers not supported"),
+    EXPECT_NE(std::string(unsupported.what()).find("t.ptx:19:2: bar.sync: barriers not supported"),
               std::string::npos)
         << unsupported.what();
   }
+}
+
+TEST(CompileFloat, SignsAndConstantsArePartOfTheInstruction) {
+  EXPECT_EQ(code(R"(
+	ld.global.f32 %f1, [%a];
+	ld.global.f32 %f2, [%a+4];
+	neg.f32 %f3, %f1;
+	abs.f32 %f4, %f2;
+	sub.rz.f32 %f5, %f3, %f4;
+	fma.rn.ftz.sat.f32 %f6, %f4, 0fC0000000, %f3;
+	mul.f32 %f7, %f5, %f6;
+	st.global.f32 [%b], %f7;
+	abs.f32 %f8, %f7;
+	neg.f32 %f8, %f8;
+	max.f32 %f8, 1.5, %f8;
+	setp.ltu.and.f32 %p1|%p2, %f8, %f1, %p3;
+	@%p1 st.global.f32 [%b+4], %f8;
+	@%p2 st.global.f32 [%b+8], %f8;
+)"),
+            "MOV R0, c[0x40]\nLDG R1, [R0]\nLDG R0, [R0+0x4]\nFADD.RZ R2, -R1, -|R0|\n"
+            "FFMA.FTZ.SAT R0, |R0|, -2.0, -R1\nFMUL R0, R2, R0\nMOV R2, c[0x48]\nSTG [R2], R0\n"
+            "FMAX R0, -|R0|, 1.5\nFSETP.LTU P2, R0, R1\nPLOP.AND P0, P2, P1\nPLOP.AND P1, !P2, P1\n"
+            "@P0 STG [R2+0x4], R0\n@!P1 EXIT\nSTG [R2+0x8], R0\nEXIT\n");
+}
+
+TEST(CompileFloat, Conversions) {
+  EXPECT_EQ(code(R"(
+	ld.global.f32 %f1, [%a];
+	cvt.rzi.s32.f32 %r1, %f1;
+	cvt.rn.f32.s32 %f2, %r1;
+	cvt.rmi.f32.f32 %f3, %f2;
+	cvt.sat.f32.f32 %f4, %f3;
+	cvt.rni.u8.f32 %r2, %f4;
+	st.global.u32 [%a], %r2;
+)"),
+            "MOV R0, c[0x40]\nLDG R1, [R0]\nF2I.S32.RZ R1, R1\nI2F.S32 R1, R1\nFRND.RM R1, R1\n"
+            "FADD.SAT R1, R1, -0.0\nF2I.U32 R1, R1\nIMIN.U32 R1, R1, 255\nSTG [R0], R1\nEXIT\n");
+}
+
+TEST(CompileFloat, WrongFormsAreToldApart) {
+  for (const char* statement :
+       {"div.f32 %f1, %f2, %f3;", "rcp.f32 %f1, %f2;", "rsqrt.rn.f32 %f1, %f2;", "setp.f32 %p1, %f1, %f2;",
+        "add.f32 %f1, %f2, %d3;", "setp.ltu.s32 %p1, %r1, %r2;"})
+    EXPECT_THROW(compile(std::string("\t") + statement + "\n"), SyntaxError) << statement;
+  for (const char* statement : {"div.rz.f32 %f1, %f2, %f3;", "sqrt.rp.f32 %f1, %f2;",
+                                "cvt.rn.f16.f32 %h1, %f2;", "min.xorsign.abs.f32 %f1, %f2, %f3;"})
+    EXPECT_THROW(compile(std::string("\t") + statement + "\n"), Unsupported) << statement;
+}
+
+TEST(Compile, BitInstructions) {
+  EXPECT_EQ(
+      code(R"(
+	ld.global.u32 %r1, [%a];
+	popc.b32 %r2, %r1;
+	clz.b32 %r3, %r2;
+	bfind.s32 %r4, %r3;
+	brev.b32 %r5, %r4;
+	bfe.s32 %r6, %r5, 3, 5;
+	bfi.b32 %r7, %r6, %r1, 4, 8;
+	prmt.b32 %r8, %r7, %r1, 0x5410;
+	lop3.b32 %r9, %r8, %r7, %r1, 0x96;
+	shf.l.wrap.b32 %r10, %r9, %r8, 7;
+	bfe.u32 %r11, %r10, %r9, 5;
+	st.global.u32 [%a], %r11;
+)"),
+      "MOV R0, c[0x40]\nLDG R1, [R0]\nPOPC R2, R1\nCLZ R2, R2\nBFIND.S32 R2, R2\nBREV R2, R2\n"
+      "BFE.S32 R2, R2, 0x503\nBFI R3, R2, 0x804, R1\nPRMT R2, R3, 0x5410, R1\nLOP3 R1, R2, R3, R1, 0x96\n"
+      "SHF.L R3, R1, 7, R2\nMOV R2, 5\nBFI R2, R2, 0x808, R1\nBFE.U32 R2, R3, R2\nSTG [R0], R2\nEXIT\n");
 }
 
 TEST(Compile, AnotherKernelsConstructsDoNotMatter) {

@@ -1,0 +1,78 @@
+// Running compiled kernels on the emulator and the same functions on the CPU.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emulator/case.h"
+#include "emulator/emulator.h"
+#include "kernels.h"
+#include "ptx/module.h"
+
+namespace qwengpu {
+
+using Words = std::vector<unsigned>;
+using Body = void (*)(At, const unsigned*, const unsigned*, unsigned*, int, int);
+
+struct Shape {
+  std::array<std::uint32_t, 3> grid, block;
+  std::size_t words;  // of each buffer
+  int n, m;
+};
+
+// The file's kernels as PTX of this compiler, with flags for clang and for nvcc.
+inline const ptx::Module& module_of(const std::string& file, const std::string& compiler,
+                                    const std::vector<std::string>& clang_flags,
+                                    const std::vector<std::string>& nvcc_flags) {
+  static std::map<std::string, ptx::Module> modules;
+  auto found = modules.find(compiler + file);
+  if (found == modules.end()) {
+    ptx::CompileOptions options;
+    options.compiler = compiler;
+    options.flags = compiler == "nvcc" ? nvcc_flags : clang_flags;
+    found = modules.emplace(compiler + file, ptx::load(file, options)).first;
+  }
+  return found->second;
+}
+
+inline Words on_cpu(Body body, const Shape& s, const Words& a, const Words& b, Words c) {
+  for (unsigned by = 0; by < s.grid[1]; ++by)
+    for (unsigned bx = 0; bx < s.grid[0]; ++bx)
+      for (unsigned ty = 0; ty < s.block[1]; ++ty)
+        for (unsigned tx = 0; tx < s.block[0]; ++tx)
+          body({bx, by, tx, ty, s.block[0], s.block[1], s.grid[0], s.grid[1]}, a.data(), b.data(), c.data(),
+               s.n, s.m);
+  return c;
+}
+
+// Tokens of the transcript, and the output buffer as it stands in memory at the end of the launch.
+inline std::pair<std::size_t, Words> on_emulator(const isa::Kernel& kernel, const Shape& s, const Words& a,
+                                                 const Words& b, const Words& c) {
+  emulator::Case launch;
+  launch.kernel = kernel;
+  launch.grid = s.grid;
+  launch.block = s.block;
+  const auto bytes = static_cast<std::uint32_t>(4 * s.words);
+  for (const Words* data : {&a, &b, &c}) launch.buffers.push_back({bytes, true, data == &c, *data});
+  for (std::uint32_t buffer = 0; buffer < 3; ++buffer) {
+    launch.arguments.push_back({buffer, true});
+    launch.arguments.push_back({0, false});
+  }
+  launch.arguments.push_back({static_cast<std::uint32_t>(s.n), false});
+  launch.arguments.push_back({static_cast<std::uint32_t>(s.m), false});
+  const std::vector<int> prompt = emulator::prompt_of(launch);
+  emulator::Emulator emulator(prompt);
+  std::size_t tokens = 0;
+  while (emulator.next()) {
+    if (++tokens > 20'000'000) throw std::runtime_error("the launch does not end");
+  }
+  if (emulator.state().fault_code != 0)
+    throw std::runtime_error("the kernel faults with " + std::to_string(emulator.state().fault_code));
+  const std::size_t first = (256 + 2 * ((bytes + 255) / 256 * 256)) / 4;
+  const auto begin = emulator.state().global.begin() + static_cast<std::ptrdiff_t>(first);
+  return {tokens, Words(begin, begin + static_cast<std::ptrdiff_t>(s.words))};
+}
+
+}  // namespace qwengpu
