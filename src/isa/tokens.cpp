@@ -98,17 +98,15 @@ const Vocabulary& vocabulary() {
 int vocabulary_size() { return static_cast<int>(vocabulary().tokens.size()); }
 
 int token_id(const Token& token) {
-  // Spelling is a bijection on the vocabulary, so it serves as the key; the hot paths (engines) never come here.
-  static const auto index = [] {
+  const auto key = [](const Token& t) {
+    return (static_cast<long>(t.kind) << 48) | (static_cast<long>(t.a) << 24) | (static_cast<long>(t.b) << 12) | t.c;
+  };
+  static const auto index = [&key] {
     std::unordered_map<long, int> map;
-    for (int id = 0; id < vocabulary_size(); ++id) {
-      const Token& t = token_of(id);
-      map.emplace((static_cast<long>(t.kind) << 48) | (static_cast<long>(t.a) << 24) | (t.b << 12) | t.c, id);
-    }
+    for (int id = 0; id < vocabulary_size(); ++id) map.emplace(key(token_of(id)), id);
     return map;
   }();
-  const auto found = index.find((static_cast<long>(token.kind) << 48) | (static_cast<long>(token.a) << 24) |
-                                (token.b << 12) | token.c);
+  const auto found = index.find(key(token));
   if (found == index.end() || !(token_of(found->second) == token))
     throw std::invalid_argument(fmt::format("no token of kind {} has the fields {}, {}, {}",
                                             static_cast<int>(token.kind), token.a, token.b, token.c));

@@ -75,22 +75,17 @@ Comparison compare(Circuit& c, const std::string& name, const Word& a, const Wor
     const auto nibble = [first](const Word& word) { return circuit::number(slice(word, first, group_bits)); };
     const int digit = first / group_bits;
     const Signal less = c.bus(fmt::format("less[{}]", digit)), greater = c.bus(fmt::format("greater[{}]", digit));
-    // [difference >= 1] as two neurons, where `when` is 1
-    const auto at_least_one = [&c](Signal out, const Linear& difference, const Linear& when) {
-      c.add(out, 1, difference, when);
-      c.add(out, -1, difference - 1, when);
-    };
     const Linear difference = nibble(b) - nibble(a);
     if (first + group_bits == word_bits) {
       // The top bit of a signed word weighs -8 instead of 8 in its nibble.
       const Linear signed_difference = difference - 16 * b[word_bits - 1] + 16 * a[word_bits - 1];
-      at_least_one(less, difference, 1 - is_signed);
-      at_least_one(less, signed_difference, is_signed);
-      at_least_one(greater, -difference, 1 - is_signed);
-      at_least_one(greater, -signed_difference, is_signed);
+      add_positive(c, less, difference, 1 - is_signed);
+      add_positive(c, less, signed_difference, is_signed);
+      add_positive(c, greater, -difference, 1 - is_signed);
+      add_positive(c, greater, -signed_difference, is_signed);
     } else {
-      at_least_one(less, difference, 1);
-      at_least_one(greater, -difference, 1);
+      add_positive(c, less, difference, 1);
+      add_positive(c, greater, -difference, 1);
     }
     result.order += (1 << digit) * (less - Linear(greater));
     result.differs += less + Linear(greater);

@@ -6,10 +6,7 @@ namespace qwengpu::machine {
 
 void build_bit_units(Circuit& c, Wires& w) {
   const auto scope = c.scope("bits");
-  // Bits of their own, not forms: the units use them as factors too.
-  const auto on = [&](Control control) {
-    return circuit::and_(c, std::string(control_name(control)), {w.control_bit(control), w.lane_executes});
-  };
+  const auto on = [&](Control control) { return executes(c, w, control); };
   const Word b = w.b;
   {
     const auto unit = c.scope("population");

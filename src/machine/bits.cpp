@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 namespace qwengpu::machine {
-namespace {
 
 using circuit::and_;
 using circuit::bus_word;
@@ -11,16 +10,6 @@ using circuit::match;
 using circuit::number;
 using circuit::slice;
 using circuit::sum;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// bus += [form >= 1] where `when` is 1.
-void add_positive(Circuit& c, Signal bus, const Linear& form, const Linear& when) {
-  c.add(bus, 1, form, when);
-  c.add(bus, -1, form - 1, when);
-}
-
-}  // namespace
 
 void build_population_count(Circuit& c, const Word& a, const Linear& on, const Signals& result) {
   for (int k = 0; k < 6; ++k)

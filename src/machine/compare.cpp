@@ -6,22 +6,6 @@
 #include "machine/units.h"
 
 namespace qwengpu::machine {
-namespace {
-
-// A binary32 operand with its modifiers: only the sign bit changes.
-Word modified(Circuit& c, const std::string& name, const Word& word, const Linear& absolute, const Linear& negate,
-              const Linear& on) {
-  const Linear sign = word[word_bits - 1];
-  const Signal out = c.bus(name);
-  c.add(out, 1, all({on, sign, 1 - absolute, 1 - negate}));
-  c.add(out, 1, all({on, negate, 1 - sign}));
-  c.add(out, 1, all({on, negate, sign, absolute}));
-  Word result = word;
-  result[word_bits - 1] = out;
-  return result;
-}
-
-}  // namespace
 
 void build_compare(Circuit& c, Wires& w) {
   const auto scope = c.scope("compare");
@@ -33,7 +17,7 @@ void build_compare(Circuit& c, Wires& w) {
   w.new_predicate = circuit::bus_word(c, "new", lanes);
   const Signal floats = circuit::and_(c, "floats", {t.compare, w.control_bit(Control::FloatCompare)});
   for (std::size_t l = 0; l < lanes; ++l) {
-    // Of the compare tokens only: at address checks operand A is on its columns as well.
+    // Counted at compare tokens only: at address checks operand A is on its columns as well.
     const Comparison order =
         compare(c, fmt::format("lane{}", l), w.a_lanes[l], w.b_lanes[l], w.control_bit(Control::Signed));
     const Signal less = circuit::threshold(c, fmt::format("less[{}]", l), order.order, 1);
@@ -42,8 +26,8 @@ void build_compare(Circuit& c, Wires& w) {
     const Signal out = w.new_predicate[l];
     c.add(out, 1, both(less_counts, less));
     c.add(out, 1, both(equal_counts, equal));
-    const Word a = modified(c, fmt::format("sign_a[{}]", l), w.a_lanes[l], w.absolute_a, w.negate_a, floats);
-    const Word b = modified(c, fmt::format("sign_b[{}]", l), w.b_lanes[l], w.absolute_b, w.negate_b, floats);
+    const Word a = with_sign(c, fmt::format("sign_a[{}]", l), w.a_lanes[l], w.absolute_a, w.negate_a, floats);
+    const Word b = with_sign(c, fmt::format("sign_b[{}]", l), w.b_lanes[l], w.absolute_b, w.negate_b, floats);
     const FloatOrder numbers = float_order(c, fmt::format("float{}", l), a, b, w.flush, floats);
     c.add(out, 1, both(w.control_bit(Control::FloatLess), numbers.less));
     c.add(out, 1, both(w.control_bit(Control::FloatEqual), numbers.equal));

@@ -14,14 +14,6 @@ using circuit::sum;
 
 constexpr int mantissa_bits = 23, sign = 31;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// bus += [form >= 1] where `when` is 1.
-void add_positive(Circuit& c, Signal bus, const Linear& form, const Linear& when) {
-  c.add(bus, 1, form, when);
-  c.add(bus, -1, form - 1, when);
-}
-
 // What all conversions share: the sign of the number, and whether a remainder rounds away from zero in a
 // directed mode.
 struct Direction {

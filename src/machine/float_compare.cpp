@@ -43,6 +43,18 @@ Signal count_nan(Circuit& c, const Word& a, const Word& b, const Linear& on) {
 
 }  // namespace
 
+Word with_sign(Circuit& c, const std::string& name, const Word& word, const Linear& absolute, const Linear& negate,
+               const Linear& on) {
+  const Linear sign = word[word_bits - 1];
+  const Signal out = c.bus(name);
+  c.add(out, 1, all({on, sign, 1 - absolute, 1 - negate}));
+  c.add(out, 1, all({on, negate, 1 - sign}));
+  c.add(out, 1, all({on, negate, sign, absolute}));
+  Word result = word;
+  result[word_bits - 1] = out;
+  return result;
+}
+
 FloatOrder float_order(Circuit& c, const std::string& name, const Word& a, const Word& b, const Linear& flush,
                        const Linear& on) {
   const auto scope = c.scope(name);

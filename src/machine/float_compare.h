@@ -7,6 +7,10 @@
 
 namespace qwengpu::machine {
 
+// A binary32 operand with the modifiers of its sign bit, absolute value before negation; the sign is 0 unless `on` is 1. One MLP.
+Word with_sign(Circuit& c, const std::string& name, const Word& word, const Linear& absolute, const Linear& negate,
+               const Linear& on);
+
 // Bits, at most one of them 1; a > b is what is left. -0 equals +0, and a NaN is unordered with everything.
 struct FloatOrder {
   Linear less, equal, unordered;

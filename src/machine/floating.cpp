@@ -8,11 +8,7 @@ namespace qwengpu::machine {
 
 void build_floating(Circuit& c, Wires& w) {
   const auto scope = c.scope("float");
-  // Bits of their own, not forms: the units use them as factors too.
-  const auto on = [&](Control control) {
-    return circuit::and_(c, std::string(control_name(control)), {w.control_bit(control), w.lane_executes});
-  };
-
+  const auto on = [&](Control control) { return executes(c, w, control); };
   {
     const auto unit = c.scope("multiply_add");
     const Linear add = on(Control::FloatAdd), multiply = on(Control::FloatMultiply);
@@ -36,17 +32,9 @@ void build_floating(Circuit& c, Wires& w) {
   {
     const auto unit = c.scope("min_max");
     const Linear minimum = on(Control::FloatMin), maximum = on(Control::FloatMax);
-    const auto sign = [&](const std::string& name, const Word& word, const Linear& absolute, const Linear& negate) {
-      const Signal out = c.bus(name);
-      const Linear bit = word[word_bits - 1], active = minimum + maximum;
-      c.add(out, 1, all({active, bit, 1 - absolute, 1 - negate}));
-      c.add(out, 1, all({active, negate, 1 - bit}));
-      c.add(out, 1, all({active, negate, bit, absolute}));
-      Word result = word;
-      result[word_bits - 1] = out;
-      return result;
-    };
-    build_float_min_max(c, sign("sign_a", w.a, w.absolute_a, w.negate_a), sign("sign_b", w.b, w.absolute_b, w.negate_b),
+    const Linear used = minimum + maximum;
+    build_float_min_max(c, with_sign(c, "sign_a", w.a, w.absolute_a, w.negate_a, used),
+                        with_sign(c, "sign_b", w.b, w.absolute_b, w.negate_b, used),
                         {.minimum = minimum, .maximum = maximum, .propagate_nan = 0, .flush = w.flush},
                         w.result);
   }

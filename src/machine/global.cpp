@@ -5,12 +5,9 @@
 #include "machine/units.h"
 
 namespace qwengpu::machine {
-namespace {
 
 using circuit::match;
 using circuit::slice;
-
-}  // namespace
 
 void build_address_check(Circuit& c, Wires& w) {
   const auto scope = c.scope("address_check");
@@ -41,10 +38,8 @@ void build_address_check(Circuit& c, Wires& w) {
 
     // Reasons to refuse; at most 1 of each counts once the sum is cut off at 1.
     const Linear reasons = low_bits + beyond + null_page + (t.check - Linear(below_limit));
-    c.add(w.bad[l], 1, reasons, w.executing[l]);
-    c.add(w.bad[l], -1, reasons - 1, w.executing[l]);
-    c.add(w.misaligned[l], 1, low_bits, w.executing[l]);
-    c.add(w.misaligned[l], -1, low_bits - 1, w.executing[l]);
+    add_positive(c, w.bad[l], reasons, w.executing[l]);
+    add_positive(c, w.misaligned[l], low_bits, w.executing[l]);
   }
   Linear lower = 0;
   for (std::size_t l = 0; l < lanes; ++l) {

@@ -12,8 +12,6 @@ using circuit::bus_word;
 using circuit::match;
 using circuit::slice;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 void build_move_and_logic(Circuit& c, Wires& w) {
   const auto scope = c.scope("logic");
   const Linear move = w.control_bit(Control::Move), select = w.control_bit(Control::Select);

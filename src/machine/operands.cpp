@@ -21,7 +21,8 @@ HeadSpec operand_head(const Wires& w, const std::string& name, const FloorPlan& 
 
 // The selected lane's word, gated lane by lane.
 Signals selected(Circuit& c, const Wires& w, const std::string& name, const FloorPlan& plan, const Linear& write,
-                 const std::array<Linear, lanes>& read, Signals out) {
+                 const std::array<Linear, lanes>& read) {
+  const Signals out = bus_word(c, name, word_bits);
   HeadSpec head = operand_head(w, name, plan, write);
   for (int lane = 0; lane < lanes; ++lane)
     for (int i = 0; i < word_bits; ++i) {
@@ -65,10 +66,10 @@ void build_operands(Circuit& c, Wires& w, const FloorPlan& plan) {
                             {t.select[l], 1 - Linear(w.executing[l]), w.control_bit(Control::Keep)});
 
   w.result = bus_word(c, "result", word_bits);
-  w.a = selected(c, w, "a", plan, t.pc, lane_reads(Control::UseA), bus_word(c, "a", word_bits));
-  w.b = selected(c, w, "b", plan, t.op, lane_reads(Control::UseB), bus_word(c, "b", word_bits));
-  w.c = selected(c, w, "c", plan, t.operand_c, lane_reads(Control::UseC), bus_word(c, "c", word_bits));
-  w.old = selected(c, w, "d", plan, t.keep, idle, bus_word(c, "d", word_bits));
+  w.a = selected(c, w, "a", plan, t.pc, lane_reads(Control::UseA));
+  w.b = selected(c, w, "b", plan, t.op, lane_reads(Control::UseB));
+  w.c = selected(c, w, "c", plan, t.operand_c, lane_reads(Control::UseC));
+  w.old = selected(c, w, "d", plan, t.keep, idle);
   w.a_lanes = every_lane(c, w, "a_lanes", plan, t.pc, t.compare + t.check);
   w.b_lanes = every_lane(c, w, "b_lanes", plan, t.op, t.compare);
 

@@ -35,8 +35,6 @@ Signals negate_if(Circuit& c, const std::string& name, const Signals& bits, cons
 void build_predicates(Circuit& c, Wires& w, const FloorPlan& plan) {
   const auto scope = c.scope("predicates");
   const TokenInputs& t = w.token;
-  const Linear user = 1 - Linear(w.system);
-  const Linear half[2] = {1 - Linear(w.quad_bits[7]), w.quad_bits[7]};
 
   for (int p = 0; p < Parameters::predicates; ++p) {
     Signals& mask = w.predicates[static_cast<std::size_t>(p)];
@@ -45,8 +43,8 @@ void build_predicates(Circuit& c, Wires& w, const FloorPlan& plan) {
       HeadSpec head{.name = fmt::format("P{}.{}", p, h), .layer = plan.predicates};
       head.key = head.query = circuit::rows(w.quad_low);
       head.value = circuit::rows(t.mask);
-      head.write_enable = circuit::write_when(all({t.predicate[static_cast<std::size_t>(p)], half[h], user}));
-      head.z = circuit::same_rows(all({t.use_predicates, half[h], user}), lanes);
+      head.write_enable = circuit::write_when(all({t.predicate[static_cast<std::size_t>(p)], w.in_half(h), w.user()}));
+      head.z = circuit::same_rows(all({t.use_predicates, w.in_half(h), w.user()}), lanes);
       head.clear = t.run;
       for (int lane = 0; lane < lanes; ++lane) head.outputs.push_back({lane, mask[static_cast<std::size_t>(lane)]});
       c.head(std::move(head));

@@ -33,8 +33,6 @@ Signals increment(Circuit& c, const Wires& w) {
 void build_program_counters(Circuit& c, Wires& w, const FloorPlan& plan) {
   const auto scope = c.scope("pc");
   const TokenInputs& t = w.token;
-  const Linear user = 1 - Linear(w.system);
-  const Linear half[2] = {1 - Linear(w.quad_bits[7]), w.quad_bits[7]};
   const Signals next = increment(c, w);
   const Word target = w.field(isa::field::target);
 
@@ -47,7 +45,7 @@ void build_program_counters(Circuit& c, Wires& w, const FloorPlan& plan) {
     return value;
   };
   Signals read;  // of each half of the quads
-  for (int h = 0; h < 2; ++h) read.push_back(circuit::and_(c, circuit::indexed("read", h), {t.use_pcs, half[h], user}));
+  for (int h = 0; h < 2; ++h) read.push_back(circuit::and_(c, circuit::indexed("read", h), {t.use_pcs, w.in_half(h), w.user()}));
 
   for (int lane = 0; lane < lanes; ++lane) w.lane_pc[static_cast<std::size_t>(lane)] =
       circuit::bus_word(c, fmt::format("lane{}", lane), pc_width);
@@ -62,7 +60,7 @@ void build_program_counters(Circuit& c, Wires& w, const FloorPlan& plan) {
       head.key = head.query = circuit::rows(w.quad_low);
       head.value = circuit::rows(value);
       head.value.push_back({pc_width, both(t.exit, t.executing[l])});
-      head.write_enable = circuit::write_when(all({t.at[l], half[h], user}));
+      head.write_enable = circuit::write_when(all({t.at[l], w.in_half(h), w.user()}));
       head.z = circuit::same_rows(read[h], pc_width + 1);
       head.clear = t.run;
       for (int i = 0; i < pc_width; ++i) head.outputs.push_back({i, w.lane_pc[l][static_cast<std::size_t>(i)]});

@@ -76,11 +76,10 @@ DecodedRow decode_row(Circuit& c, const std::string& name, const Signals& row, c
 void build_register_file(Circuit& c, Wires& w, const FloorPlan& plan) {
   const auto scope = c.scope("registers");
   const TokenInputs& t = w.token;
-  const Linear user = 1 - Linear(w.system);
 
   const auto enable = [&](const std::string& name, const std::vector<FieldUse>& uses) {
     const Signal any = c.bus(name);
-    for (const FieldUse& use : uses) c.add(any, 1, both(use.when, user));
+    for (const FieldUse& use : uses) c.add(any, 1, both(use.when, w.user()));
     return any;
   };
   // Quad bits are 0 in S, where the bank is not enabled either.
@@ -174,7 +173,6 @@ void build_special_registers(Circuit& c, Wires& w, const FloorPlan& plan) {
 
   // x, y << 10, z << 20 of the quad's threads
   const Signals indices = bus_word(c, "thread_indices", row_bits);
-  const Linear half[2] = {1 - Linear(w.quad_bits[7]), w.quad_bits[7]};
   for (int h = 0; h < 2; ++h) {
     HeadSpec head{.name = fmt::format("thread_indices{}", h), .layer = plan.state};
     head.key = circuit::rows(w.number_low);
@@ -183,7 +181,7 @@ void build_special_registers(Circuit& c, Wires& w, const FloorPlan& plan) {
     head.write_enable = write_when(
         all({t.row_end, w.control_bit(Control::ToThreadIndex), w.number_high[static_cast<std::size_t>(h)]}));
     head.z = circuit::same_rows(
-        circuit::and_(c, fmt::format("read{}", h), {used, half[h], 1 - Linear(w.system)}), row_bits);
+        circuit::and_(c, fmt::format("read{}", h), {used, w.in_half(h), w.user()}), row_bits);
     for (int i = 0; i < row_bits; ++i) head.outputs.push_back({i, indices[static_cast<std::size_t>(i)]});
     c.head(std::move(head));
   }

@@ -10,8 +10,6 @@ namespace {
 using circuit::match;
 using circuit::slice;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // digits[v] += 1 where bits spell v and `when` is 1
 void speak_digit(Circuit& c, const Signals& digits, const Word& bits, const Linear& when) {
   for (std::size_t v = 0; v < std::size_t{1} << bits.size(); ++v) c.add(digits[v], 1, both(when, match(bits, v)));
@@ -53,7 +51,6 @@ void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& next) {
       c.add(beaten[at(j)], 1, w.alive[at(i)] - Linear(above));
     }
   Linear living = 0;
-  const Linear user = 1 - Linear(w.system);
   for (std::size_t l = 0; l < lanes; ++l) {
     living += w.alive[l];
     const Signal lowest = c.bus(fmt::format("lowest[{}]", l));
@@ -61,7 +58,7 @@ void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& next) {
     const Word pc(w.lane_pc[l]);
     speak_digit(c, s.pc_digits.low, slice(pc, 0, 4), lowest);
     speak_digit(c, s.pc_digits.high, slice(pc, 4, 3), lowest);
-    speak_digit(c, s.pc, slice(pc, 7, 4), both(lowest, user));
+    speak_digit(c, s.pc, slice(pc, 7, 4), both(lowest, w.user()));
     speak_digit(c, s.firmware_pc, slice(pc, 7, 2), both(lowest, w.system));
   }
 

@@ -4,6 +4,10 @@
 
 namespace qwengpu::machine {
 
+Signal executes(Circuit& c, const Wires& w, Control control) {
+  return circuit::and_(c, std::string(control_name(control)), {w.control_bit(control), w.lane_executes});
+}
+
 std::vector<HeadSpec::Row> SplitOneHot::rows() const {
   std::vector<HeadSpec::Row> rows;
   for (std::size_t i = 0; i < high.size() * low.size(); ++i)

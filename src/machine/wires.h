@@ -24,6 +24,8 @@ inline constexpr int lanes = Parameters::lanes;
 inline constexpr int word_bits = 32;
 inline constexpr int row_bits = lanes * word_bits;  // 128: a row of registers, a line, an instruction word
 
+inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
 // What a token says: set by its embedding, so known before layer 0.
 struct TokenInputs {
   // number carried by <I> <H> <Q> <PC> <FW> <TI> <CB>
@@ -130,6 +132,9 @@ struct Wires {
   Signal last_quad;         // this quad is the block's last
 
   const Signal& control_bit(Control bit) const { return control[static_cast<std::size_t>(bit)]; }
+  Linear user() const { return 1 - Linear(system); }  // a quad of the kernel issues
+  // Heads that keep a word a quad hold 128 quads: 1 for the half, 0 or 1, that the quad is in.
+  Linear in_half(int half) const { return half == 0 ? 1 - Linear(quad_bits[7]) : Linear(quad_bits[7]); }
   Word field(isa::Field where) const {
     return {instruction.begin() + where.first, instruction.begin() + where.first + where.bits};
   }
@@ -138,6 +143,15 @@ struct Wires {
 // Forms of an AND for rows of heads and for relu: 1 when all are 1, else at most 0.
 inline Linear all(const Word& bits) { return sum(bits) - static_cast<double>(bits.size()) + 1; }
 inline Linear both(const Linear& a, const Linear& b) { return a + b - 1; }
+
+// bus += [form >= 1] where `when` is 1.
+inline void add_positive(Circuit& c, Signal bus, const Linear& form, const Linear& when) {
+  c.add(bus, 1, form, when);
+  c.add(bus, -1, form - 1, when);
+}
+
+// The op has this control bit and the selected lane executes it: a bit of its own, for units that use it as a factor.
+Signal executes(Circuit& c, const Wires& w, Control control);
 
 // An address decoded in two one-hot halves, whose product a projection takes for free.
 struct SplitOneHot {
