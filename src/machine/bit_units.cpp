@@ -1,4 +1,4 @@
-// Bit counts, bit fields, byte permutes, look-up tables and funnel shifts of the selected lane -> result.
+// Shifts, bit counts, bit fields, byte permutes and look-up tables of the selected lane -> result.
 #include "machine/bits.h"
 #include "machine/units.h"
 
@@ -43,8 +43,8 @@ void build_bit_units(Circuit& c, Wires& w) {
       third[i] = bit;
     }
     build_shift_unit(c, w.a, b, third,
-                     {.left = 0,
-                      .right = 0,
+                     {.left = on(Control::ShiftLeft),
+                      .right = on(Control::ShiftRight),
                       .funnel_left = 0,
                       .funnel_right = 0,
                       .funnel_left_wrap = on(Control::FunnelLeft),

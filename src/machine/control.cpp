@@ -48,7 +48,7 @@ std::vector<Control> control_word(const isa::OpInfo& op, int executing) {
       break;
     case Unit::Shift:
       set({op.mode == Mode::Left ? Control::ShiftLeft : Control::ShiftRight});
-      if (op.mode == Mode::RightSigned) set({Control::ShiftSign});
+      if (op.mode == Mode::RightSigned) set({Control::Signed});
       break;
     case Unit::Logic:
       set({op.mode == Mode::And ? Control::And : op.mode == Mode::Or ? Control::Or : Control::Xor});

@@ -27,10 +27,9 @@ namespace qwengpu::machine {
   X(Min, "result = smaller of a and b")                                               \
   X(Max, "result = larger of a and b")                                                \
   X(MinMax, "either of them")                                                         \
-  X(Signed, "comparison is signed")                                                   \
+  X(Signed, "comparison, shift, field or conversion is signed")                                                   \
   X(ShiftLeft, "result = a << b")                                                     \
   X(ShiftRight, "result = a >> b, with or without sign")                              \
-  X(ShiftSign, "the sign is shifted in")                                              \
   X(And, "result = a & b")                                                            \
   X(Or, "result = a | b")                                                             \
   X(Xor, "result = a ^ b")                                                            \

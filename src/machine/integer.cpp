@@ -72,53 +72,6 @@ void build_min_max(Circuit& c, Wires& w) {
   }
 }
 
-// A right shift of the word, or of its mirror image for SHL: by 0 .. 7, then by 0, 8, 16 or 24, then mirrored back.
-void build_shift(Circuit& c, Wires& w) {
-  const auto scope = c.scope("shift");
-  const Linear left = w.control_bit(Control::ShiftLeft), right = w.control_bit(Control::ShiftRight);
-  const Linear sign = both(w.control_bit(Control::ShiftSign), w.a[word_bits - 1]);
-  const Linear used = left + right;
-
-  const Signals word = bus_word(c, "word", word_bits);
-  for (int i = 0; i < word_bits; ++i) {
-    c.add(word[at(i)], 1, both(left, w.a[at(word_bits - 1 - i)]));
-    c.add(word[at(i)], 1, both(right, w.a[at(i)]));
-  }
-  const Signal fill = c.bus("fill");
-  c.add(fill, 1, sign);
-  Signals by1, by8;
-  for (int k = 0; k < 8; ++k) {
-    by1.push_back(c.bus(fmt::format("by{}", k)));
-    c.add(by1.back(), 1, both(used, match(slice(w.b, 0, 3), at(k))));
-  }
-  c.exclusive(by1);
-  // A shift by 32 or more leaves only the fill.
-  Linear high_bits = 0;
-  for (int i = 5; i < word_bits; ++i) high_bits += w.b[at(i)];
-  for (int k = 0; k < 4; ++k) {
-    by8.push_back(c.bus(fmt::format("by{}", 8 * k + 8)));
-    c.add(by8.back(), 1, both(used, match(slice(w.b, 3, 2), at(k))) - high_bits);
-  }
-  const Signal beyond = c.bus("beyond");
-  c.add(beyond, 1, high_bits, right);
-  c.add(beyond, -1, high_bits - 1, right);
-
-  const Signals fine = bus_word(c, "fine", word_bits);
-  for (int i = 0; i < word_bits; ++i)
-    for (int k = 0; k < 8; ++k)
-      c.add(fine[at(i)], 1, both(by1[at(k)], i + k < word_bits ? Linear(word[at(i + k)]) : Linear(fill)));
-  const Signals coarse = bus_word(c, "coarse", word_bits);
-  for (int i = 0; i < word_bits; ++i) {
-    for (int k = 0; k < 4; ++k)
-      c.add(coarse[at(i)], 1, both(by8[at(k)], i + 8 * k < word_bits ? Linear(fine[at(i + 8 * k)]) : Linear(fill)));
-    c.add(coarse[at(i)], 1, both(beyond, fill));
-  }
-  for (int i = 0; i < word_bits; ++i) {
-    c.add(w.result[at(i)], 1, both(left, coarse[at(word_bits - 1 - i)]));
-    c.add(w.result[at(i)], 1, both(right, coarse[at(i)]));
-  }
-}
-
 // a * b + c: the number of ones in each of 64 columns is one signal (a bus that every partial product adds to); counts become binary
 // digits, which are counted again, until two rows are left for an adder.
 void build_multiply(Circuit& c, Wires& w) {
@@ -192,7 +145,6 @@ void build_integer(Circuit& c, Wires& w) {
   build_move_and_logic(c, w);
   build_sum(c, w);
   build_min_max(c, w);
-  build_shift(c, w);
   build_multiply(c, w);
 }
 

@@ -26,11 +26,13 @@ class DataPath {
     wires_.chosen = c.input("chosen");
     wires_.lane_executes = c.input("lane_executes");
     wires_.control = circuit::input_word(c, "control", control_count);
+    wires_.table = circuit::input_word(c, "table", 8);
     wires_.instruction = circuit::input_word(c, "instruction", row_bits);
     wires_.token.store = c.input("store");
     wires_.token.copy = c.input("copy");
     wires_.result = circuit::bus_word(c, "result", word_bits);
     build_integer(c, wires_);
+    build_bit_units(c, wires_);  // shifts
     evaluator_ = std::make_unique<circuit::Evaluator>(c, vectors);
   }
 
