@@ -1,18 +1,13 @@
-// What the machine's integer and bit instructions compute, for folding constants (the table of
-// isa/instructions.h in C++).
+// Laws of the instructions, for folding and for choosing operands; what they compute is in isa/arithmetic.h.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
+#include "isa/arithmetic.h"
 #include "isa/instructions.h"
 
 namespace qwengpu::ptx::ir {
 
-// Of an instruction that writes a register from a, b (and c); nothing for the others.
-std::optional<std::uint32_t> compute(isa::Op op, std::uint32_t a, std::uint32_t b, std::uint32_t c,
-                                     unsigned table = 0);
-bool compare(isa::Op op, std::uint32_t a, std::uint32_t b);
+using isa::compute;
+
 // The compare with its operands exchanged.
 isa::Op swapped(isa::Op compare);
 bool commutes(isa::Op op);

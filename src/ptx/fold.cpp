@@ -281,12 +281,12 @@ class Folder {
 
   bool compare() {
     if (i_.a.is_immediate() && i_.b.is_immediate())
-      return decide(ir::compare(i_.op, i_.a.number, i_.b.number) ? always : never);
-    if (i_.a == i_.b) return decide(ir::compare(i_.op, 0, 0) ? always : never);
+      return decide(isa::compare(i_.op, i_.a.number, i_.b.number) ? always : never);
+    if (i_.a == i_.b) return decide(isa::compare(i_.op, 0, 0) ? always : never);
     if (!i_.b.is_immediate()) return false;
     const std::uint32_t b = i_.b.number;
     if (const Instruction* choice = made_by_constants(i_.a)) {
-      const bool yes = ir::compare(i_.op, choice->a.number, b), no = ir::compare(i_.op, choice->b.number, b);
+      const bool yes = isa::compare(i_.op, choice->a.number, b), no = isa::compare(i_.op, choice->b.number, b);
       return decide(yes == no ? (yes ? always : never) : yes ? choice->pa : !choice->pa);
     }
     return by_range(b);

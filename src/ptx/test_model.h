@@ -106,7 +106,7 @@ class Model {
         predicates_[static_cast<std::size_t>(i.pd)] = compares(i.op, fa(), fb());
         return;
       case Unit::Compare:
-        predicates_[static_cast<std::size_t>(i.pd)] = compare(i.op, a, b);
+        predicates_[static_cast<std::size_t>(i.pd)] = isa::compare(i.op, a, b);
         return;
       case Unit::Select:
         return set(holds(i.pa) ? a : b);
