@@ -1,6 +1,8 @@
 // Running compiled kernels on the emulator and the same functions on the CPU.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <map>
 #include <string>
@@ -73,6 +75,26 @@ inline std::pair<std::size_t, Words> on_emulator(const isa::Kernel& kernel, cons
   const std::size_t first = (256 + 2 * ((bytes + 255) / 256 * 256)) / 4;
   const auto begin = emulator.state().global.begin() + static_cast<std::ptrdiff_t>(first);
   return {tokens, Words(begin, begin + static_cast<std::ptrdiff_t>(s.words))};
+}
+
+// Runs the kernel on several shapes of launch with words that `numbers(count, seed)` makes, and hands each result to
+// `check(got, right)`.
+template <typename Numbers, typename Check>
+void run_shapes(const isa::Kernel& kernel, Body body, const Numbers& numbers, const Check& check) {
+  const Shape shapes[] = {
+      {{1, 1, 1}, {32, 1, 1}, 1024, 30, 3},
+      {{3, 2, 1}, {8, 4, 1}, 256, 12, 7},
+      {{5, 1, 1}, {13, 1, 1}, 1024, 29, 5},
+  };
+  unsigned seed = 1;
+  for (const Shape& s : shapes) {
+    const Words a = numbers(s.words, seed), b = numbers(s.words, seed + 1), c = numbers(s.words, seed + 2);
+    seed += 3;
+    const auto [tokens, got] = on_emulator(kernel, s, a, b, c);
+    check(got, on_cpu(body, s, a, b, c));
+    testing::Test::RecordProperty("tokens", static_cast<int>(tokens));
+  }
+  testing::Test::RecordProperty("instructions", static_cast<int>(kernel.code.size()));
 }
 
 }  // namespace qwengpu

@@ -43,20 +43,9 @@ class Execution : public testing::TestWithParam<Named> {
  protected:
   void check(const std::string& compiler) {
     const isa::Kernel kernel = module(compiler).compile(GetParam().name);
-    const Shape shapes[] = {
-        {{1, 1, 1}, {32, 1, 1}, 1024, 30, 3},
-        {{3, 2, 1}, {8, 4, 1}, 256, 12, 7},
-        {{5, 1, 1}, {13, 1, 1}, 1024, 29, 5},
-    };
-    unsigned seed = 1;
-    for (const Shape& s : shapes) {
-      const Words a = numbers(s.words, seed), b = numbers(s.words, seed + 1), c = numbers(s.words, seed + 2);
-      seed += 3;
-      const auto [tokens, got] = on_emulator(kernel, s, a, b, c);
-      EXPECT_EQ(got, on_cpu(GetParam().body, s, a, b, c)) << ptx::listing(kernel);
-      RecordProperty("tokens", static_cast<int>(tokens));
-    }
-    RecordProperty("instructions", static_cast<int>(kernel.code.size()));
+    run_shapes(kernel, GetParam().body, numbers, [&](const Words& got, const Words& right) {
+      EXPECT_EQ(got, right) << ptx::listing(kernel);
+    });
   }
 };
 

@@ -81,30 +81,18 @@ class FloatExecution : public testing::TestWithParam<Named> {
       if (compiler.empty() || GetParam().exact) throw;
       GTEST_SKIP() << unsupported.what();
     }
-    const Shape shapes[] = {
-        {{1, 1, 1}, {32, 1, 1}, 1024, 30, 3},
-        {{3, 2, 1}, {8, 4, 1}, 256, 12, 7},
-        {{5, 1, 1}, {13, 1, 1}, 1024, 29, 5},
-    };
-    unsigned seed = 1;
-    for (const Shape& s : shapes) {
-      const Words a = numbers(s.words, seed), b = numbers(s.words, seed + 1), c = numbers(s.words, seed + 2);
-      seed += 3;
-      const auto [tokens, got] = on_emulator(kernel, s, a, b, c);
-      const Words right = on_cpu(GetParam().body, s, a, b, c);
+    run_shapes(kernel, GetParam().body, numbers, [&](const Words& got, const Words& right) {
       if (GetParam().exact) {
         ASSERT_EQ(got, right) << ptx::listing(kernel);
-      } else {
-        for (std::size_t n = 0; n < got.size(); ++n) {
-          const float x = std::bit_cast<float>(got[n]), y = std::bit_cast<float>(right[n]);
-          if (got[n] != right[n]) {
-            ASSERT_NEAR(x, y, 1e-5f * (std::fabs(y) + 1)) << n;
-          }
+        return;
+      }
+      for (std::size_t n = 0; n < got.size(); ++n) {
+        const float x = std::bit_cast<float>(got[n]), y = std::bit_cast<float>(right[n]);
+        if (got[n] != right[n]) {
+          ASSERT_NEAR(x, y, 1e-5f * (std::fabs(y) + 1)) << n;
         }
       }
-      RecordProperty("tokens", static_cast<int>(tokens));
-    }
-    RecordProperty("instructions", static_cast<int>(kernel.code.size()));
+    });
   }
 };
 
