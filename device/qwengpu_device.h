@@ -132,8 +132,64 @@ QWENGPU_DEVICE unsigned int __funnelshift_l(unsigned int lo, unsigned int hi, un
 QWENGPU_DEVICE unsigned int __funnelshift_r(unsigned int lo, unsigned int hi, unsigned int shift) {
   return (unsigned int)((((unsigned long long)hi << 32) | lo) >> (shift & 31));
 }
-template <class T>
-QWENGPU_DEVICE T __ldg(const T* p) { return *p; }
+QWENGPU_DEVICE unsigned int __funnelshift_lc(unsigned int lo, unsigned int hi, unsigned int shift) {
+  return shift >= 32 ? lo : __funnelshift_l(lo, hi, shift);
+}
+QWENGPU_DEVICE unsigned int __funnelshift_rc(unsigned int lo, unsigned int hi, unsigned int shift) {
+  return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
+}
+QWENGPU_DEVICE int __ffsll(long long a) { return __builtin_ffsll(a); }
+QWENGPU_DEVICE unsigned long long __brevll(unsigned long long a) { return __builtin_bitreverse64(a); }
+QWENGPU_DEVICE long long __mul64hi(long long a, long long b) { return (long long)(((__int128)a * b) >> 64); }
+QWENGPU_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return (unsigned long long)(((unsigned __int128)a * b) >> 64);
+}
+QWENGPU_DEVICE unsigned int __sad(int a, int b, unsigned int c) {
+  return c + (a < b ? (unsigned int)b - (unsigned int)a : (unsigned int)a - (unsigned int)b);
+}
+QWENGPU_DEVICE unsigned int __usad(unsigned int a, unsigned int b, unsigned int c) { return c + (a < b ? b - a : a - b); }
+QWENGPU_DEVICE int __hadd(int a, int b) { return (a & b) + ((a ^ b) >> 1); }
+QWENGPU_DEVICE int __rhadd(int a, int b) { return (a | b) - ((a ^ b) >> 1); }
+QWENGPU_DEVICE unsigned int __uhadd(unsigned int a, unsigned int b) { return (a & b) + ((a ^ b) >> 1); }
+QWENGPU_DEVICE unsigned int __urhadd(unsigned int a, unsigned int b) { return (a | b) - ((a ^ b) >> 1); }
+QWENGPU_DEVICE unsigned int __byte_perm(unsigned int a, unsigned int b, unsigned int selector) {
+  unsigned int d;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selector));
+  return d;
+}
+#define QWENGPU_DOT(name, op, type_a, type_b)                                                                    \
+  QWENGPU_DEVICE type_a name(type_a a, type_b b, type_a c) {                                                     \
+    type_a d;                                                                                                    \
+    asm(op " %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));                                               \
+    return d;                                                                                                    \
+  }
+QWENGPU_DOT(__dp4a, "dp4a.s32.s32", int, int)
+QWENGPU_DOT(__dp4a, "dp4a.u32.u32", unsigned int, unsigned int)
+QWENGPU_DOT(__dp2a_lo, "dp2a.lo.s32.s32", int, int)
+QWENGPU_DOT(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, unsigned int)
+QWENGPU_DOT(__dp2a_hi, "dp2a.hi.s32.s32", int, int)
+QWENGPU_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, unsigned int)
+#undef QWENGPU_DOT
+
+// Loads and stores with cache hints; there is no cache.
+#define QWENGPU_CACHED(load) \
+  template <class T>         \
+  QWENGPU_DEVICE T load(const T* p) { return *p; }
+QWENGPU_CACHED(__ldg)
+QWENGPU_CACHED(__ldca)
+QWENGPU_CACHED(__ldcg)
+QWENGPU_CACHED(__ldcs)
+QWENGPU_CACHED(__ldlu)
+QWENGPU_CACHED(__ldcv)
+#undef QWENGPU_CACHED
+#define QWENGPU_CACHED(store) \
+  template <class T>          \
+  QWENGPU_DEVICE void store(T* p, T value) { *p = value; }
+QWENGPU_CACHED(__stwb)
+QWENGPU_CACHED(__stcg)
+QWENGPU_CACHED(__stcs)
+QWENGPU_CACHED(__stwt)
+#undef QWENGPU_CACHED
 
 // ---- Floating point ----
 // What is marked exact is rounded as IEEE 754 says. Errors are of the last place (ulp), measured over the whole range
@@ -371,31 +427,7 @@ QWENGPU_TWO(fmax)
 #undef QWENGPU_ONE
 #undef QWENGPU_TWO
 
-// ---- Synchronisation and atomics ----
-
-// __syncthreads() is a builtin of clang's.
-QWENGPU_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
-QWENGPU_DEVICE void __threadfence() { __nvvm_membar_gl(); }
-QWENGPU_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
-
-#define QWENGPU_ATOMIC(type)                                                                                       \
-  QWENGPU_DEVICE type atomicAdd(type* p, type v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }            \
-  QWENGPU_DEVICE type atomicSub(type* p, type v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }            \
-  QWENGPU_DEVICE type atomicMin(type* p, type v) { return __atomic_fetch_min(p, v, __ATOMIC_RELAXED); }            \
-  QWENGPU_DEVICE type atomicMax(type* p, type v) { return __atomic_fetch_max(p, v, __ATOMIC_RELAXED); }            \
-  QWENGPU_DEVICE type atomicAnd(type* p, type v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }            \
-  QWENGPU_DEVICE type atomicOr(type* p, type v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }              \
-  QWENGPU_DEVICE type atomicXor(type* p, type v) { return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED); }            \
-  QWENGPU_DEVICE type atomicExch(type* p, type v) { return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }          \
-  QWENGPU_DEVICE type atomicCAS(type* p, type compare, type v) {                                                   \
-    __atomic_compare_exchange_n(p, &compare, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                        \
-    return compare;                                                                                                \
-  }
-QWENGPU_ATOMIC(int)
-QWENGPU_ATOMIC(unsigned int)
-QWENGPU_ATOMIC(unsigned long long)
-#undef QWENGPU_ATOMIC
-QWENGPU_DEVICE float atomicAdd(float* p, float v) { return __nvvm_atom_add_gen_f(p, v); }
+#include <qwengpu_threads.h>
 
 // ---- What host headers declare and device code may name ----
 

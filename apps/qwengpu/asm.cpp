@@ -7,24 +7,18 @@
 #include "commands.h"
 #include "isa/assembly.h"
 #include "isa/firmware.h"
-#include "isa/parameters.h"
 #include "kernel_file.h"
 #include "launch/source_line.h"
 
 namespace qwengpu {
 namespace {
 
-// Text that assembles to the same kernel: its parameters and source lines are comments.
+// Text that assembles to the same kernel: all but its code is in comments.
 void list(const std::string& file, const std::string& name) {
   const isa::Kernel kernel = load_kernel(file, name);
   fmt::print("; kernel {}: {} instructions, {} registers a thread\n", kernel.name, kernel.code.size(),
              kernel.registers);
-  for (std::size_t n = 0; n < kernel.parameters.size(); ++n) {
-    const isa::KernelParameter& parameter = kernel.parameters[n];
-    fmt::print("; parameter {} {}  c[0x{:x}]\n", parameter.pointer ? "pointer" : parameter.ptx_type,
-               parameter.name.empty() ? fmt::format("p{}", n) : parameter.name,
-               isa::constant::parameters + parameter.offset);
-  }
+  fmt::print("{}", assembly_header(kernel));
   std::istringstream lines(isa::listing(kernel.code));
   std::string line, source;
   for (std::size_t pc = 0; std::getline(lines, line); ++pc) {

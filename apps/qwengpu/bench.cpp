@@ -32,11 +32,11 @@ isa::Kernel loop_kernel() {
         IADD R2, R2, c[0x40]
 loop:
         IMAD R1, R0, 3, R1
-        LDG R3, [R2]
+        LD R3, [R2]
         XOR R1, R1, R3
         IADD R0, R0, 1
         ISETP.NE P0, R0, 0
-        STG [R2], R1
+        ST [R2], R1
 @P0     BRA loop
         EXIT
   )");

@@ -18,7 +18,7 @@ namespace {
 struct Options {
   std::uint64_t seed = 1;
   int count = 10;
-  int instructions = 50, quads = 3;
+  int instructions = 50, quads = 24;
   std::size_t max_steps = 100'000;
   int shrink_attempts = 200;
   WriterOptions writer;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -16,6 +17,8 @@
 namespace qwengpu {
 namespace {
 
+constexpr int local_alignment = 16;
+
 // The smallest class of registers that holds those the code names.
 int registers_of(const std::vector<isa::Instruction>& code) {
   int highest = -1;
@@ -27,12 +30,18 @@ int registers_of(const std::vector<isa::Instruction>& code) {
   return isa::registers_of_class(register_class);
 }
 
-// A line `; parameter TYPE NAME` of assembly text; TYPE is pointer or a PTX type.
-std::optional<isa::KernelParameter> parameter_of(const std::string& line, int& offset) {
-  std::istringstream words(line);
-  std::string comment, keyword, type, name;
-  if (!(words >> comment >> keyword >> type >> name) || comment != ";" || keyword != "parameter")
-    return std::nullopt;
+std::uint32_t header_number(const std::string& keyword, const std::string& text) {
+  const bool hexadecimal = text.starts_with("0x");
+  const char* const first = text.data() + (hexadecimal ? 2 : 0);
+  const char* const last = text.data() + text.size();
+  std::int32_t value{};
+  const auto [end, error] = std::from_chars(first, last, value, hexadecimal ? 16 : 10);
+  if (error != std::errc{} || end != last || value < 0)
+    throw std::runtime_error(fmt::format("{}: '{}' is not a number of bytes", keyword, text));
+  return static_cast<std::uint32_t>(value);
+}
+
+void add_parameter(const std::string& type, const std::string& name, isa::Kernel& kernel) {
   isa::KernelParameter parameter;
   parameter.name = name;
   parameter.pointer = type == "pointer";
@@ -43,10 +52,44 @@ std::optional<isa::KernelParameter> parameter_of(const std::string& line, int& o
     throw std::runtime_error(
         fmt::format("parameter {}: '{}' is neither 'pointer' nor a type such as u32", name, type));
   parameter.bytes = std::stoi(bits) / 8;
-  offset = (offset + parameter.bytes - 1) / parameter.bytes * parameter.bytes;
-  parameter.offset = offset;
-  offset += parameter.bytes;
-  return parameter;
+  parameter.offset = (kernel.parameter_bytes + parameter.bytes - 1) / parameter.bytes * parameter.bytes;
+  kernel.parameter_bytes = parameter.offset + parameter.bytes;
+  kernel.parameters.push_back(parameter);
+}
+
+// "0102ff": bytes in the order of their addresses.
+void add_variable_bytes(const std::string& text, std::vector<std::uint8_t>& variables) {
+  for (std::size_t at = 0; at < text.size(); at += 2) {
+    std::uint8_t byte{};
+    const char* const first = text.data() + at;
+    const char* const last = text.data() + std::min(at + 2, text.size());
+    const auto [end, error] = std::from_chars(first, last, byte, 16);
+    if (error != std::errc{} || end != first + 2)
+      throw std::runtime_error(
+          fmt::format("variable-bytes: '{}' is not bytes of two hexadecimal digits each", text));
+    variables.push_back(byte);
+  }
+}
+
+// A line of the header (kernel_file.h). Other comments may begin with the same word, but have more of them.
+void read_header_line(const std::string& line, isa::Kernel& kernel) {
+  std::istringstream stream(line);
+  const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  if (words.size() < 3 || words[0] != ";") return;
+  const std::string& keyword = words[1];
+  if (keyword == "parameter" && words.size() >= 4) return add_parameter(words[2], words[3], kernel);
+  if (keyword == "variable-bytes") {
+    for (std::size_t i = 2; i < words.size(); ++i) add_variable_bytes(words[i], kernel.variables);
+    return;
+  }
+  if (words.size() != 3) return;
+  if (keyword == "shared") kernel.shared_bytes = static_cast<int>(header_number(keyword, words[2]));
+  if (keyword == "named-barriers") kernel.named_barriers = header_number(keyword, words[2]);
+  if (keyword == "local") {
+    kernel.local_bytes = static_cast<int>(header_number(keyword, words[2]));
+    if (kernel.local_bytes % local_alignment != 0)
+      throw std::runtime_error(fmt::format("local: {} is not a multiple of {}", words[2], local_alignment));
+  }
 }
 
 isa::Kernel from_assembly(const std::filesystem::path& file) {
@@ -57,9 +100,7 @@ isa::Kernel from_assembly(const std::filesystem::path& file) {
   try {
     kernel.code = isa::assemble(text);
     std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);)
-      if (const auto parameter = parameter_of(line, kernel.parameter_bytes))
-        kernel.parameters.push_back(*parameter);
+    for (std::string line; std::getline(lines, line);) read_header_line(line, kernel);
   } catch (const std::exception& error) {
     throw std::runtime_error(fmt::format("{}: {}", file.string(), error.what()));
   }
@@ -97,6 +138,26 @@ isa::Kernel load_kernel(const std::filesystem::path& file, const std::string& na
   } catch (const ptx::NameError& error) {
     throw launch::UsageError(error.what());
   }
+}
+
+std::string assembly_header(const isa::Kernel& kernel) {
+  std::string text;
+  for (std::size_t n = 0; n < kernel.parameters.size(); ++n) {
+    const isa::KernelParameter& parameter = kernel.parameters[n];
+    text += fmt::format("; parameter {} {}  c[0x{:x}]\n", parameter.pointer ? "pointer" : parameter.ptx_type,
+                        parameter.name.empty() ? fmt::format("p{}", n) : parameter.name,
+                        isa::constant::parameters + parameter.offset);
+  }
+  if (kernel.shared_bytes != 0) text += fmt::format("; shared {}\n", kernel.shared_bytes);
+  if (kernel.local_bytes != 0) text += fmt::format("; local {}\n", kernel.local_bytes);
+  constexpr std::size_t bytes_a_line = 32, bytes_a_word = 4;
+  for (std::size_t n = 0; n < kernel.variables.size(); ++n) {
+    if (n % bytes_a_line == 0) text += n == 0 ? "; variable-bytes" : "\n; variable-bytes";
+    text += fmt::format("{}{:02x}", n % bytes_a_word == 0 ? " " : "", kernel.variables[n]);
+  }
+  if (!kernel.variables.empty()) text += "\n";
+  if (kernel.named_barriers != 0) text += fmt::format("; named-barriers 0x{:x}\n", kernel.named_barriers);
+  return text;
 }
 
 }  // namespace qwengpu

@@ -4,15 +4,18 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "commands.h"
 #include "kernel_file.h"
+#include "launch/block_state.h"
 #include "launch/npy.h"
 #include "launch/printer.h"
 #include "launch/prompt.h"
 #include "launch/results.h"
 #include "launch/session.h"
 #include "launch/source_line.h"
+#include "launch/text.h"
 #include "launch/transcript_file.h"
 #include "sources.h"
 #include "terminal.h"
@@ -24,7 +27,7 @@ constexpr std::uint64_t shown_values = 8;
 
 struct Options {
   std::string file, kernel, grid, block, out, transcript;
-  std::uint32_t shared = 0;
+  std::optional<std::uint32_t> shared;
   std::vector<std::string> arguments;
   std::size_t max_steps = launch::default_max_tokens;
   WriterOptions writer;
@@ -40,7 +43,7 @@ launch::Description describe(const Options& options) {
   if (!options.kernel.empty()) description.kernel = options.kernel;
   if (!options.grid.empty()) description.grid = launch::parse_dim3(options.grid);
   if (!options.block.empty()) description.block = launch::parse_dim3(options.block);
-  if (options.shared != 0) description.shared_bytes = options.shared;
+  if (options.shared) description.shared_bytes = *options.shared;
   if (!options.out.empty()) description.out = options.out;
   if (!options.arguments.empty()) description.arguments.clear();
   for (const std::string& argument : options.arguments)
@@ -68,17 +71,38 @@ std::string values_text(const launch::Array& array) {
   return text + (count > shown_values ? " ..." : "");
 }
 
-// "cudaErrorIllegalAddress (700) in block (0,0,0) ..., vecadd.cu:7", or the API call that failed.
-std::string error_text(const launch::ResultCollector& collector, const isa::Kernel& kernel) {
+// "cudaErrorIllegalAddress (700): block (0,0,0) ..., vecadd.cu:7", or the API call that failed, or where the
+// threads wait.
+std::string error_text(const launch::ResultCollector& collector, const isa::Kernel& kernel,
+                       const launch::BlockState& block) {
   std::string text = fmt::format("{} ({})", isa::status_name(collector.status()), collector.status());
   if (const auto& fault = collector.fault()) {
-    text += fmt::format(": block {} quad {} lane {}, pc {}", launch::text_of(fault->block), fault->quad,
-                        fault->fault->lane, fault->pc);
+    const int lane = fault->fault->lane;
+    text += fmt::format(": block {} quad {} lane {}, pc {}", launch::text_of(fault->block), fault->quad, lane,
+                        fault->pc);
+    if (fault->info().accesses_memory())
+      text += fmt::format(", address {}", launch::address_text(block.address(*fault, lane)));
+    text += fmt::format(", step {}", fault->number);
     if (const std::string line = launch::source_line(kernel, fault->pc); !line.empty()) text += ", " + line;
+  } else if (collector.stuck()) {
+    text += fmt::format(": the threads of block {} wait for barriers that too few of them come to\n{}",
+                        launch::text_of(collector.stuck()->block), block.waiting_text());
   } else if (!collector.failed_call().empty()) {
     text += fmt::format(" from {}", collector.failed_call());
   }
   return text;
+}
+
+// What was spent on what.
+void print_summary(Terminal& terminal, const isa::Kernel& kernel, const launch::Summary& s) {
+  constexpr double percent = 100;
+  terminal.line(fmt::format(
+      "kernel {}: {} instructions (each for up to four threads) in {} tokens, {:.1f} tokens an instruction",
+      kernel.name, s.instructions, s.kernel_tokens, s.tokens_per_instruction()));
+  terminal.line(fmt::format("launch firmware: {} instructions in {} tokens, {:.0f} % of the transcript",
+                            s.firmware_instructions, s.firmware_tokens(), percent * s.firmware_share()));
+  terminal.line(fmt::format("{} tokens in {:.2f} s after {:.2f} s for the prompt; {:.0f} tokens/s", s.tokens,
+                            s.decode_seconds, s.prefill_seconds, s.tokens_per_second()));
 }
 
 void run(const Options& options) {
@@ -101,6 +125,7 @@ void run(const Options& options) {
         std::make_unique<launch::TranscriptWriter>(options.transcript, kernel, writer.name, prompt.tokens);
   launch::Printer printer(kernel, options.verbose);
   launch::ResultCollector collector;
+  launch::BlockState block(kernel);
   launch::Session session(*writer.source, kernel);
   catch_interrupts();
   launch::Observer observer;
@@ -118,6 +143,7 @@ void run(const Options& options) {
   };
   observer.step = [&](const launch::Step& step) {
     collector.push(step);
+    block.push(step);
     if (options.json || options.quiet) return;
     const std::string line = printer.line(step);
     if (!line.empty()) terminal.line(line);
@@ -136,6 +162,9 @@ void run(const Options& options) {
                          {"firmware instructions", s.firmware_instructions},
                          {"prompt tokens", s.prompt_tokens},
                          {"tokens", s.tokens},
+                         {"kernel tokens", s.kernel_tokens},
+                         {"firmware tokens", s.firmware_tokens()},
+                         {"firmware share", s.firmware_share()},
                          {"tokens per instruction", s.tokens_per_instruction()},
                          {"prefill seconds", s.prefill_seconds},
                          {"decode seconds", s.decode_seconds},
@@ -158,16 +187,11 @@ void run(const Options& options) {
                                 result.array.shape.text(), values_text(result.array), where));
     }
   } else {
-    json["error"] = error_text(collector, kernel);
+    json["error"] = error_text(collector, kernel, block);
   }
-  terminal.line(
-      fmt::format("{} instructions of the kernel, {} of the launch firmware; {} tokens in {:.2f} s after "
-                  "{:.2f} s for the prompt; "
-                  "{:.1f} tokens an instruction, {:.0f} tokens/s",
-                  s.instructions, s.firmware_instructions, s.tokens, s.decode_seconds, s.prefill_seconds,
-                  s.tokens_per_instruction(), s.tokens_per_second()));
+  print_summary(terminal, kernel, s);
   if (options.json) fmt::print("{}\n", json.dump(2));
-  if (!succeeded) throw std::runtime_error("the launch failed: " + error_text(collector, kernel));
+  if (!succeeded) throw std::runtime_error("the launch failed: " + error_text(collector, kernel, block));
 }
 
 }  // namespace

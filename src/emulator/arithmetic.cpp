@@ -24,6 +24,10 @@ std::uint32_t calculate(const isa::Instruction& i, std::uint32_t a, std::uint32_
   switch (op.unit) {
     case Unit::Select:
       return selected ? a : b;
+    case Unit::Add:
+      return a + b + (selected && mode == Mode::Carry ? 1 : 0);
+    case Unit::Subtract:
+      return a - b - (!selected && mode == Mode::Carry ? 1 : 0);
     case Unit::FloatArithmetic:
       return float_arithmetic(mode, signed_a(), signed_b(), with_sign(c, false, i.negate_c), modifiers(i));
     case Unit::FloatMinMax:
@@ -37,6 +41,48 @@ std::uint32_t calculate(const isa::Instruction& i, std::uint32_t a, std::uint32_
     default:
       if (const auto value = isa::compute(i.op, a, b, c, static_cast<unsigned>(i.table))) return *value;
       throw std::logic_error("not an arithmetic unit");
+  }
+}
+
+std::uint32_t update(const isa::Instruction& i, std::uint32_t address, std::uint32_t old, std::uint32_t b,
+                     std::uint32_t c) {
+  const auto as_signed = [](std::uint32_t word) { return static_cast<std::int32_t>(word); };
+  const auto insert = [&](std::uint32_t mask, std::uint32_t shift) {
+    return (old & ~(mask << shift)) | (b & mask) << shift;
+  };
+  switch (isa::info(i.op).mode) {
+    case Mode::Sum:
+      return old + b;
+    case Mode::FloatSum:
+      return float_arithmetic(Mode::Sum, old, b, 0, modifiers(i));
+    case Mode::MinSigned:
+      return as_signed(old) < as_signed(b) ? old : b;
+    case Mode::MaxSigned:
+      return as_signed(old) > as_signed(b) ? old : b;
+    case Mode::MinUnsigned:
+      return old < b ? old : b;
+    case Mode::MaxUnsigned:
+      return old > b ? old : b;
+    case Mode::And:
+      return old & b;
+    case Mode::Or:
+      return old | b;
+    case Mode::Xor:
+      return old ^ b;
+    case Mode::Increment:
+      return old >= b ? 0 : old + 1;
+    case Mode::Decrement:
+      return old == 0 || old > b ? b : old - 1;
+    case Mode::Exchange:
+      return b;
+    case Mode::CompareAndSwap:
+      return old == b ? c : old;
+    case Mode::StoreByte:
+      return insert(0xff, 8 * (address & 3));
+    case Mode::StoreHalf:
+      return insert(0xffff, 8 * (address & 2));
+    default:
+      throw std::logic_error("not an atomic operation");
   }
 }
 

@@ -45,7 +45,9 @@ const std::map<Op, std::function<std::uint32_t(std::uint32_t, std::uint32_t)>> f
     {Op::And, [](auto a, auto b) { return a & b; }},
     {Op::Or, [](auto a, auto b) { return a | b; }},
     {Op::Xor, [](auto a, auto b) { return a ^ b; }},
-    {Op::Sel, [](auto a, auto b) { return a < b ? a : b; }},  // predicate: a < b
+    {Op::Sel, [](auto a, auto b) { return a < b ? a : b; }},              // predicate: a < b
+    {Op::IaddX, [](auto a, auto b) { return a + b + (a < b ? 1 : 0); }},  // predicate: a < b
+    {Op::IsubX, [](auto a, auto b) { return a - b - (a < b ? 0 : 1); }},
     {Op::SetpEq, [](auto a, auto b) { return a == b; }},
     {Op::SetpNe, [](auto a, auto b) { return a != b; }},
     {Op::SetpLtS, [](auto a, auto b) { return s(a) < s(b); }},
@@ -85,6 +87,8 @@ std::vector<std::uint32_t> run_on_the_machine(const isa::OpInfo& op, const std::
     statement = fmt::format("{} P2, P0, !P1\n SEL R3, P2, R4, RZ", op.mnemonic);
   else if (op.unit == isa::Unit::Select)
     statement = "ISETP.LT.U32 P2, R1, R2\n SEL R3, P2, R1, R2";
+  else if (op.mode == isa::Mode::Carry)
+    statement = fmt::format("ISETP.LT.U32 P2, R1, R2\n {} R3, R1, R2, P2", op.mnemonic);
   else if (op.has('l'))
     statement = fmt::format("{} R3, R1, R2, R1, 0x96", op.mnemonic);
   else if (op.has('c'))
@@ -99,16 +103,16 @@ std::vector<std::uint32_t> run_on_the_machine(const isa::OpInfo& op, const std::
         MOV  R0, SR_TID.X
         SHL  R0, R0, 2
         IADD R1, R0, c[0x40]
-        LDG  R1, [R1]
+        LD  R1, [R1]
         IADD R2, R0, c[0x44]
-        LDG  R2, [R2]
+        LD  R2, [R2]
         AND  R5, R1, 1
         ISETP.NE P0, R5, 0
         AND  R5, R2, 1
         ISETP.EQ P1, R5, 0
         {}
         IADD R0, R0, c[0x48]
-        STG  [R0], R3
+        ST  [R0], R3
         EXIT
   )",
                                                  statement));
@@ -146,7 +150,7 @@ TEST(ArithmeticTest, EveryOpOnTheMachineIsTheHostsOnEdgesAndRandomWords) {
     b.push_back(static_cast<std::uint32_t>(random()) >> (random() % 32));
   }
   for (const isa::OpInfo& op : isa::op_table) {
-    if (op.privileged() || (!op.writes_register() && !op.writes_predicate()) || op.op == Op::Ldg) continue;
+    if (op.unit >= isa::Unit::Load || (!op.writes_register() && !op.writes_predicate())) continue;
     const std::vector<std::uint32_t> results = run_on_the_machine(op, a, b);
     ASSERT_EQ(results.size(), a.size()) << op.mnemonic;
     for (std::size_t i = 0; i < a.size(); ++i)

@@ -49,6 +49,8 @@ std::vector<isa::Row> host_lines(const Case& launch) {
   }
   staging.put(request::buffers, number(launch.buffers.size()));
   staging.put(request::parameter_lines, number(lines));
+  staging.put(request::local_bytes, number(launch.kernel.local_bytes));
+  staging.put(request::named_barriers, launch.kernel.named_barriers);
 
   int data = request::data;
   for (std::size_t b = 0; b < launch.buffers.size(); ++b) {
@@ -92,8 +94,11 @@ std::vector<int> prompt_of(const Case& launch) {
 }
 
 std::string text_of(const Case& launch) {
-  std::string text = fmt::format("grid {} block {} registers {}\n", fmt::join(launch.grid, ","),
-                                 fmt::join(launch.block, ","), launch.kernel.registers);
+  std::string text =
+      fmt::format("grid {} block {} registers {} shared {} + {} local {} named barriers {:#x}\n",
+                  fmt::join(launch.grid, ","), fmt::join(launch.block, ","), launch.kernel.registers,
+                  launch.kernel.shared_bytes, launch.dynamic_shared, launch.kernel.local_bytes,
+                  launch.kernel.named_barriers);
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
     text += fmt::format("buffer {}: {} bytes{}{} [{}]\n", b, launch.buffers[b].bytes,
                         launch.buffers[b].copy_in ? ", in" : "", launch.buffers[b].copy_out ? ", out" : "",

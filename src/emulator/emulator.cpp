@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "emulator/arithmetic.h"
 #include "isa/firmware.h"
+#include "isa/rows.h"
 
 namespace qwengpu::emulator {
 namespace {
@@ -12,6 +14,8 @@ namespace {
 using isa::Unit;
 
 constexpr int all_lanes = (1 << lanes) - 1;
+constexpr std::uint32_t limit_bits = 0x3ff00;  // that LIMIT takes: a multiple of 256 below 256 KiB
+constexpr int quads_of_warp = Parameters::warp_lanes / lanes;
 
 constexpr bool in(int mask, std::size_t lane) { return (mask >> lane & 1) != 0; }
 
@@ -47,22 +51,22 @@ void Emulator::step() {
     say(ids_.firmware_pc[static_cast<std::size_t>(pc)]);
     return execute(firmware_[static_cast<std::size_t>(pc)], all_lanes);
   }
-  const int living = living_lanes(state_.quad);
-  if (living == 0) {
-    const bool last = state_.quad == state_.last_thread / lanes;
-    state_.quad = last ? State::system : state_.quad + 1;
-    return say(last ? ids_.system : ids_.quad[static_cast<std::size_t>(state_.quad)]);
-  }
+  const int runnable = runnable_lanes(state_.quad);
+  if (runnable == 0) return leave_quad();
   const QuadState& quad = state_.quads[static_cast<std::size_t>(state_.quad)];
-  int pc = Parameters::instructions, mask = 0;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    if (!in(living, lane) || quad.pc[lane] > pc) continue;
-    if (quad.pc[lane] < pc) mask = 0;
-    pc = quad.pc[lane];
-    mask |= 1 << lane;
-  }
+  const int pc = lowest_pc(quad, runnable);
+  int mask = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    if (in(runnable, lane) && quad.pc[lane] == pc) mask |= 1 << lane;
   say(ids_.pc[static_cast<std::size_t>(pc)]);
   execute(kernel_[static_cast<std::size_t>(pc)], mask);
+}
+
+int Emulator::lowest_pc(const QuadState& quad, int mask) {
+  int lowest = Parameters::instructions;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    if (in(mask, lane)) lowest = std::min(lowest, quad.pc[lane]);
+  return lowest;
 }
 
 int Emulator::living_lanes(int number) const {
@@ -72,6 +76,12 @@ int Emulator::living_lanes(int number) const {
     if (!quad.dead[lane] && lanes * number + static_cast<int>(lane) <= state_.last_thread)
       living |= 1 << lane;
   return living;
+}
+
+int Emulator::runnable_lanes(int number) const {
+  int runnable = living_lanes(number);
+  for (const int waiting : state_.quads[static_cast<std::size_t>(number)].waits) runnable &= ~waiting;
+  return runnable;
 }
 
 void Emulator::execute(const Decoded& decoded, int mask) {
@@ -89,7 +99,7 @@ void Emulator::execute(const Decoded& decoded, int mask) {
   Row address = a;
   if (decoded.info.has('m'))
     for (std::uint32_t& lane_address : address) lane_address += i.immediate;
-  if (decoded.info.accesses_global() && !check_addresses(decoded, exec, address)) return;
+  if (decoded.info.accesses_memory() && !check_addresses(decoded, exec, address)) return;
 
   switch (unit) {
     case Unit::Branch:
@@ -116,7 +126,7 @@ void Emulator::execute(const Decoded& decoded, int mask) {
     case Unit::Store:
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         if (!in(exec, lane)) continue;
-        state_.global[address[lane] / 4] = b[lane];
+        memory(address[lane]) = b[lane];
         say(ids_.store[lane]);
       }
       return;
@@ -124,7 +134,7 @@ void Emulator::execute(const Decoded& decoded, int mask) {
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         if (!in(exec, lane)) continue;
         for (std::uint32_t word = 0; word < 4; ++word)
-          state_.global[address[lane] / 4 + word] = state_.host[b[lane] / 16 % state_.host.size()][word];
+          memory(address[lane] + 4 * word) = state_.host[b[lane] / 16 % state_.host.size()][word];
         say(ids_.copy[lane]);
       }
       return;
@@ -132,8 +142,16 @@ void Emulator::execute(const Decoded& decoded, int mask) {
       state_.register_class = static_cast<int>(b[0] & 3);
       return say(ids_.register_class[b[0] & 3]);
     case Unit::Limit:
-      state_.limit = b[0];
+      (decoded.info.mode == isa::Mode::Shared ? state_.shared_limit : state_.limit) = b[0] & limit_bits;
       return;
+    case Unit::Wait:
+    case Unit::Put:
+      return wait(decoded, exec);
+    case Unit::Atomic:
+      return execute_atomic(decoded, exec, address, b);
+    case Unit::Resume:
+      state_.fault_code = 0;
+      return release(isa::WaitKind::Barrier);
     case Unit::Run:
       return run_block(b[0]);
     case Unit::Halt:
@@ -145,7 +163,7 @@ void Emulator::execute(const Decoded& decoded, int mask) {
     case Unit::Tell: {
       Row row{};
       for (std::size_t lane = 0; lane < lanes; ++lane)
-        if (in(exec, lane)) row[lane] = unit == Unit::CopyOut ? state_.global[address[lane] / 4] : b[lane];
+        if (in(exec, lane)) row[lane] = unit == Unit::CopyOut ? memory(address[lane]) : b[lane];
       if (unit == Unit::StoreConstant) {
         const std::uint32_t line = a[0] % Parameters::constant_lines;
         state_.constants[line] = row;
@@ -174,7 +192,13 @@ void Emulator::execute_register_write(const Decoded& decoded, int exec, const Ro
     if (!in(exec, lane)) continue;
     switch (decoded.info.unit) {
       case Unit::Load:
-        row[lane] = state_.global[a[lane] / 4];
+        row[lane] = load(decoded.info.mode, a[lane]);
+        break;
+      case Unit::GetWord:
+        row[lane] = state_.put[a[lane] % Parameters::max_threads];
+        break;
+      case Unit::GetVote:
+        row[lane] = votes_of_warp();
         break;
       case Unit::LoadHost:
         row[lane] = word_at(state_.host, b[lane]);
@@ -187,21 +211,159 @@ void Emulator::execute_register_write(const Decoded& decoded, int exec, const Ro
   say_row(row);
 }
 
+std::uint32_t& Emulator::memory(std::uint32_t address) {
+  std::vector<std::uint32_t>& words = (address & Parameters::shared_window) != 0 ? state_.shared : state_.global;
+  return words.at((address & (Parameters::shared_window - 1)) / 4);
+}
+
+std::uint32_t Emulator::load(isa::Mode mode, std::uint32_t address) {
+  const std::uint32_t part = memory(address) >> 8 * (address & 3);
+  switch (mode) {
+    case isa::Mode::Byte:
+      return part & 0xff;
+    case isa::Mode::SignedByte:
+      return static_cast<std::uint32_t>(static_cast<std::int8_t>(part));
+    case isa::Mode::Half:
+      return part & 0xffff;
+    case isa::Mode::SignedHalf:
+      return static_cast<std::uint32_t>(static_cast<std::int16_t>(part));
+    default:
+      return part;
+  }
+}
+
+// A row like that of a load, but an executing lane's word is followed by what it becomes.
+void Emulator::execute_atomic(const Decoded& decoded, int exec, const Row& address, const Row& b) {
+  const isa::Instruction& i = decoded.instruction;
+  const Row c = decoded.info.reads_c() ? read_register(i.rc) : Row{};
+  const bool writes = decoded.info.writes_register();
+  if (decoded.info.reads_c()) say(ids_.operand_c);
+  if (writes && exec != all_lanes) say(ids_.keep);
+  Row row = writes ? read_register(i.rd) : Row{};
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (in(exec, lane)) row[lane] = memory(address[lane]);
+    say_word(ids_.value, lane, row[lane]);
+    if (!in(exec, lane)) continue;
+    std::uint32_t& word = memory(address[lane]);
+    word = update(i, address[lane], word, b[lane], c[lane]);
+    say_word(ids_.new_value, lane, word);
+    if (lane + 1 < lanes) say(ids_.read[lane + 1]);
+  }
+  if (writes) write_register(i.rd, row);
+}
+
 bool Emulator::check_addresses(const Decoded& decoded, int exec, const Row& addresses) {
-  const std::uint32_t alignment = decoded.info.unit == Unit::CopyHost ? 16 : 4;
+  const auto alignment = static_cast<std::uint32_t>(decoded.info.alignment());
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     if (!in(exec, lane)) continue;
-    const std::uint32_t address = addresses[lane];
-    const bool null_page = address < Parameters::first_allocation && !system();
+    const std::uint32_t address = addresses[lane], offset = address & ~Parameters::shared_window;
+    const bool shared = address != offset;
+    const bool null_page = offset < Parameters::first_allocation && !shared && !system();
     if (address % alignment != 0)
       raise(isa::Fault::MisalignedAddress, static_cast<int>(lane));
-    else if (null_page || address >= state_.limit)
+    else if (null_page || offset >= (shared ? state_.shared_limit : state_.limit))
       raise(isa::Fault::IllegalAddress, static_cast<int>(lane));
     else
       continue;
     return false;
   }
   return true;
+}
+
+std::uint32_t Emulator::votes_of_warp() const {
+  std::uint32_t bits = 0;
+  const int first = lanes * (state_.quad - state_.quad % quads_of_warp);
+  for (int i = 0; i < Parameters::warp_lanes; ++i)
+    if (state_.votes[static_cast<std::size_t>(first + i)]) bits |= 1u << i;
+  return bits;
+}
+
+void Emulator::wait(const Decoded& decoded, int exec) {
+  const isa::Instruction& i = decoded.instruction;
+  const isa::WaitKind kind = isa::wait_kind(decoded.info);
+  if (decoded.info.unit == Unit::Put) {
+    const Row b = read_b(i);
+    const int votes = predicate(i.pa);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if (!in(exec, lane)) continue;
+      const std::size_t thread = lanes * static_cast<std::size_t>(state_.quad) + lane;
+      const bool word = decoded.info.mode == isa::Mode::Word;
+      state_.put[thread] = word ? b[lane] : 0;
+      state_.votes[thread] = !word && in(votes, lane);
+    }
+  }
+  if (kind == isa::WaitKind::Yield) state_.yield_waits = state_.warp_yields = true;
+  if (kind == isa::WaitKind::Barrier) {
+    state_.barrier_waits = true;
+    if (decoded.info.mode == isa::Mode::NamedBarrier) state_.named_waits = true;
+  }
+  int& waiting = state_.quads[static_cast<std::size_t>(state_.quad)].waits[static_cast<std::size_t>(kind)];
+  waiting |= exec;
+  say(ids_.wait[static_cast<std::size_t>(kind)][static_cast<std::size_t>(waiting)]);
+}
+
+void Emulator::leave_quad() {
+  const QuadState& quad = state_.quads[static_cast<std::size_t>(state_.quad)];
+  const int waiting = quad.waits[static_cast<std::size_t>(isa::WaitKind::Warp)];
+  if (waiting != 0 && lowest_pc(quad, waiting) < state_.meet.value_or(Parameters::instructions)) {
+    state_.meet = lowest_pc(quad, waiting);
+    say(ids_.meet[static_cast<std::size_t>(*state_.meet)]);
+  }
+  const bool last = state_.quad == state_.last_thread / lanes;
+  if (!last && state_.quad % quads_of_warp != quads_of_warp - 1) return enter_quad(state_.quad + 1);
+  if (state_.meet && !state_.warp_yields) return enter_quad(state_.quad - state_.quad % quads_of_warp);
+  if (state_.meet) say(ids_.meet_none);
+  state_.meet.reset();
+  if (last)
+    leave_block();
+  else
+    enter_quad(state_.quad + 1);
+}
+
+void Emulator::leave_block() {
+  if (state_.yield_waits) return release(isa::WaitKind::Yield);
+  if (state_.barrier_waits && !state_.named_waits) return release(isa::WaitKind::Barrier);
+  if (state_.barrier_waits) {
+    say(ids_.stuck);
+    state_.fault_code = isa::stuck_code;
+  }
+  say(ids_.system);
+  state_.quad = State::system;
+}
+
+void Emulator::release(isa::WaitKind kind) {
+  say(ids_.release_kind[static_cast<std::size_t>(kind)]);
+  state_.released_kind = kind;
+  if (kind == isa::WaitKind::Yield)
+    state_.yield_waits = false;
+  else
+    state_.barrier_waits = state_.named_waits = false;
+  enter_quad(0);
+}
+
+void Emulator::enter_quad(int quad) {
+  state_.quad = quad;
+  say(ids_.quad[static_cast<std::size_t>(quad)]);
+  if (quad % quads_of_warp == 0) {
+    state_.warp_yields = false;
+    state_.released.reset();
+    if (state_.meet) say(ids_.release[static_cast<std::size_t>(*state_.meet)]);
+    std::swap(state_.released, state_.meet);
+  }
+  wake_lanes();
+}
+
+void Emulator::wake_lanes() {
+  QuadState& quad = state_.quads[static_cast<std::size_t>(state_.quad)];
+  if (!state_.released && !state_.released_kind) return;
+  const isa::WaitKind kind = state_.released ? isa::WaitKind::Warp : *state_.released_kind;
+  int& waiting = quad.waits[static_cast<std::size_t>(kind)];
+  int stay = 0;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    if (in(waiting, lane) && state_.released && quad.pc[lane] != *state_.released) stay |= 1 << lane;
+  if (stay == waiting) return;
+  waiting = stay;
+  say(ids_.wait[static_cast<std::size_t>(kind)][static_cast<std::size_t>(stay)]);
 }
 
 // The program counters after an op token.
@@ -233,9 +395,13 @@ void Emulator::run_block(std::uint32_t last_thread) {
   std::fill_n(state_.registers.begin(), used_rows_, Row{});
   std::fill(state_.quads.begin(), state_.quads.end(), QuadState{});
   used_rows_ = 0;
+  std::fill(state_.shared.begin(), state_.shared.end(), 0);
   state_.fault_code = 0;
-  state_.quad = 0;
-  say(ids_.quad[0]);
+  state_.meet.reset();
+  state_.released.reset();
+  state_.released_kind.reset();
+  state_.barrier_waits = state_.named_waits = state_.yield_waits = state_.warp_yields = false;
+  enter_quad(0);
 }
 
 int Emulator::predicate(int index) const {
@@ -309,19 +475,20 @@ std::uint32_t Emulator::special(isa::Special which, int lane) const {
       return static_cast<std::uint32_t>(lane);
     case isa::Special::Fault:
       return static_cast<std::uint32_t>(state_.fault_code);
+    case isa::Special::Thread:
+      return static_cast<std::uint32_t>(thread);
   }
   return 0;
 }
 
 void Emulator::say_row(const Row& row) {
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    std::uint32_t rest = row[lane];
-    for (std::size_t byte = 0;; ++byte, rest >>= 8) {
-      const bool last = rest < 256;
-      say(ids_.value[lane][byte][last][rest & 255]);
-      if (last) break;
-    }
-  }
+  for (std::size_t lane = 0; lane < lanes; ++lane) say_word(ids_.value, lane, row[lane]);
+}
+
+void Emulator::say_word(const decltype(TokenIds::value)& ids, std::size_t lane, std::uint32_t word) {
+  isa::spell_word(word, [&](int byte, int value, isa::Ending ending) {
+    say(ids[lane][static_cast<std::size_t>(byte)][static_cast<std::size_t>(ending)][static_cast<std::size_t>(value)]);
+  });
 }
 
 }  // namespace qwengpu::emulator

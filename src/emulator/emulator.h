@@ -48,6 +48,9 @@ class Emulator {
   void step();
   void execute(const Decoded& decoded, int mask);
   int living_lanes(int quad) const;
+  int runnable_lanes(int quad) const;
+  // Lowest program counter of the lanes in a mask.
+  static int lowest_pc(const QuadState& quad, int mask);
   bool system() const { return state_.quad == State::system; }
 
   int predicate(int index) const;  // mask of P0 .. P6, PT
@@ -63,10 +66,24 @@ class Emulator {
   void advance(const isa::Instruction& i, int mask, int exec);
   void raise(isa::Fault fault, int lane);
   void run_block(std::uint32_t last_thread);
+
+  // Waiting: a quad whose lanes all wait or have ended is left, for the next, or for those that may go on.
+  void wait(const Decoded& decoded, int exec);
+  void leave_quad();
+  void enter_quad(int quad);
+  void wake_lanes();
+  void leave_block();
+  void release(isa::WaitKind kind);
+
+  std::uint32_t votes_of_warp() const;
+  std::uint32_t& memory(std::uint32_t address);
+  std::uint32_t load(isa::Mode mode, std::uint32_t address);
+  void execute_atomic(const Decoded& decoded, int exec, const Row& address, const Row& b);
   void execute_register_write(const Decoded& decoded, int exec, const Row& a, const Row& b);
 
   void say(int token) { tokens_[spoken_++] = token; }
   void say_row(const Row& row);
+  void say_word(const decltype(TokenIds::value)& ids, std::size_t lane, std::uint32_t word);
 
   Prompt prompt_;
   std::vector<Decoded> kernel_, firmware_;
@@ -75,8 +92,8 @@ class Emulator {
   bool halted_ = false;
   std::size_t used_rows_ = 0;  // register rows that may not be 0
 
-  // The tokens of one step: a header, an op, <C>, <KEEP> and a row of 16 at most.
-  std::array<int, 32> tokens_{};
+  // The tokens of one step: a header, an op, <C>, <KEEP> and a row of old and new words of four tokens at most.
+  std::array<int, 64> tokens_{};
   std::size_t spoken_ = 0, taken_ = 0;
 };
 

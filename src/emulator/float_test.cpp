@@ -20,7 +20,7 @@ using isa::Unit;
 std::vector<OpInfo> float_ops() {
   std::vector<OpInfo> ops;
   for (const OpInfo& op : isa::op_table)
-    if (op.has('F')) ops.push_back(op);
+    if (op.has('F') && op.unit < isa::Unit::Load) ops.push_back(op);
   return ops;
 }
 

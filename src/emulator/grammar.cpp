@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace qwengpu::emulator {
 namespace {
@@ -13,6 +14,7 @@ using isa::TokenKind;
 using isa::Unit;
 
 constexpr int all_lanes = (1 << Parameters::lanes) - 1;
+constexpr int quads_of_warp = Parameters::warp_lanes / Parameters::lanes;
 
 int first_lane(int mask, int from) {
   while (from < Parameters::lanes && (mask >> from & 1) == 0) ++from;
@@ -56,6 +58,43 @@ void Grammar::accept(int id) {
       return;
     case Expect::Values:
       return accept_value(token);
+    case Expect::NewValues:
+      return accept_new_value(token);
+    case Expect::Read:
+      require(token.kind == TokenKind::Read && token.a == lane_, token);
+      expect_ = Expect::Values;
+      return;
+    case Expect::Wait: {
+      const isa::WaitKind kind = isa::wait_kind(isa::info(op_));
+      require(token.kind == TokenKind::Wait && token.a == static_cast<int>(kind) && (exec_ & ~token.b) == 0,
+              token);
+      if (kind == isa::WaitKind::Yield) yields_ = warp_yields_ = true;
+      if (kind == isa::WaitKind::Barrier) barrier_waits_ = true;
+      if (op_ == isa::Op::BarNamed) named_waits_ = true;
+      expect_ = Expect::Next;
+      return;
+    }
+    case Expect::Entered:
+      if (meet_ && quad_ % quads_of_warp == 0) {
+        require(token.kind == TokenKind::Release && token.a == *meet_, token);
+        meet_.reset();
+        expect_ = Expect::Woken;
+        return;
+      }
+      [[fallthrough]];
+    case Expect::Woken:
+      if (token.kind == TokenKind::Wait) {
+        // Quads behind the first one of a warp follow its <RELEASE n> or the block's last release.
+        const bool kind_fits = token.a == static_cast<int>(isa::WaitKind::Warp) ||
+                               (released_ && token.a == static_cast<int>(*released_));
+        require(expect_ == Expect::Woken ? token.a == static_cast<int>(isa::WaitKind::Warp) : kind_fits,
+                token);
+        expect_ = Expect::Next;
+        return;
+      }
+      return accept_next(token);
+    case Expect::Leave:
+      return accept_leave(token);
     case Expect::Predicate:
       require(token.kind == TokenKind::Predicate, token);
       expect_ = Expect::Next;
@@ -84,11 +123,16 @@ void Grammar::accept(int id) {
               token);
       expect_ = Expect::System;
       return;
+    case Expect::Resume:
+      require(token.kind == TokenKind::ReleaseKind && token.a == static_cast<int>(isa::WaitKind::Barrier),
+              token);
+      released_ = isa::WaitKind::Barrier;
+      barrier_waits_ = named_waits_ = false;
+      expect_ = Expect::RunQuad;
+      return;
     case Expect::RunQuad:
       require(token.kind == TokenKind::Quad && token.a == 0, token);
-      quad_ = 0;
-      expect_ = Expect::FirstPc;
-      return;
+      return enter(0);
     case Expect::End:
       require(token.kind == TokenKind::End, token);
       expect_ = Expect::Nothing;
@@ -101,14 +145,25 @@ void Grammar::accept(int id) {
 void Grammar::accept_next(const Token& token) {
   switch (token.kind) {
     case TokenKind::System:
-      require(quad_ != system || expect_ == Expect::System, token);
-      quad_ = system;
-      expect_ = Expect::FirstPc;
-      return;
+      if (expect_ == Expect::System) {
+        quad_ = system;
+        expect_ = Expect::FirstPc;
+        return;
+      }
+      [[fallthrough]];
     case TokenKind::Quad:
-      require(quad_ != system && token.a == quad_ + 1, token);
-      quad_ = token.a;
-      expect_ = Expect::FirstPc;
+    case TokenKind::ReleaseKind:
+    case TokenKind::Stuck:
+      return accept_leave(token);
+    case TokenKind::Meet:
+      require(quad_ != system && (!meet_ || token.a < *meet_), token);
+      meet_ = token.a;
+      expect_ = Expect::Next;
+      return;
+    case TokenKind::MeetNone:
+      require(quad_ != system && meet_ && warp_yields_, token);
+      meet_.reset();
+      expect_ = Expect::Leave;
       return;
     case TokenKind::Pc:
     case TokenKind::FirmwarePc:
@@ -119,6 +174,48 @@ void Grammar::accept_next(const Token& token) {
     default:
       require(false, token);
   }
+}
+
+// What follows a quad whose lanes all wait or have ended.
+void Grammar::accept_leave(const Token& token) {
+  require(quad_ != system, token);
+  const bool next_quad = token.kind == TokenKind::Quad && token.a == quad_ + 1;
+  if (next_quad && token.a % quads_of_warp != 0) {
+    require(expect_ != Expect::Leave, token);
+    return enter(token.a);
+  }
+  if (token.kind == TokenKind::Quad && token.a == quad_ - quad_ % quads_of_warp) {
+    require(meet_ && !warp_yields_, token);
+    return enter(token.a);
+  }
+  require(!meet_, token);  // a warp that meets is entered again
+  if (next_quad) return enter(token.a);
+  switch (token.kind) {
+    case TokenKind::ReleaseKind: {
+      const auto kind = static_cast<isa::WaitKind>(token.a);
+      if (kind == isa::WaitKind::Yield)
+        require(std::exchange(yields_, false), token);
+      else
+        require(!yields_ && !named_waits_ && std::exchange(barrier_waits_, false), token);
+      released_ = kind;
+      expect_ = Expect::RunQuad;
+      return;
+    }
+    case TokenKind::Stuck:
+      require(!yields_ && named_waits_, token);
+      expect_ = Expect::System;
+      return;
+    default:
+      require(token.kind == TokenKind::System && !yields_ && !barrier_waits_, token);
+      quad_ = system;
+      expect_ = Expect::FirstPc;
+  }
+}
+
+void Grammar::enter(int quad) {
+  quad_ = quad;
+  if (quad % quads_of_warp == 0) warp_yields_ = false;
+  expect_ = Expect::Entered;
 }
 
 void Grammar::accept_op(const Token& token) {
@@ -138,7 +235,7 @@ void Grammar::accept_op(const Token& token) {
 
 void Grammar::begin_result() {
   const isa::OpInfo& info = isa::info(op_);
-  may_fault_ = info.accesses_global();
+  may_fault_ = info.accesses_memory();
   lane_ = first_lane(exec_, 0);
   switch (info.unit) {
     case Unit::Compare:
@@ -157,8 +254,18 @@ void Grammar::begin_result() {
     case Unit::Limit:
       expect_ = Expect::Next;
       return;
+    case Unit::Wait:
+    case Unit::Put:
+      expect_ = Expect::Wait;
+      return;
     case Unit::Run:
+      meet_.reset();
+      released_.reset();
+      warp_yields_ = yields_ = barrier_waits_ = named_waits_ = false;
       expect_ = Expect::RunQuad;
+      return;
+    case Unit::Resume:
+      expect_ = Expect::Resume;
       return;
     case Unit::Halt:
       expect_ = Expect::End;
@@ -175,7 +282,8 @@ void Grammar::begin_result() {
 }
 
 void Grammar::begin_row(bool speaks_c) {
-  lane_ = byte_ = 0;
+  lane_ = 0;
+  word_.clear();
   if (speaks_c)
     expect_ = Expect::OperandC;
   else
@@ -183,18 +291,35 @@ void Grammar::begin_row(bool speaks_c) {
 }
 
 void Grammar::accept_value(const Token& token) {
-  const bool last = token.kind == TokenKind::LastValue;
-  require((last || token.kind == TokenKind::Value) && token.a == lane_ && token.b == byte_, token);
-  require(!last || byte_ == 0 || token.c != 0, token);  // one spelling a value: no byte 0 at the top
-  ++byte_;
-  if (!last) return;
-  byte_ = 0;
+  accept_byte(token, false);
+  if (!word_.complete()) return;
+  word_.clear();
+  if (isa::info(op_).unit == Unit::Atomic && (exec_ >> lane_ & 1) != 0)
+    expect_ = Expect::NewValues;
+  else
+    finish_lane();
+}
+
+void Grammar::accept_byte(const Token& token, bool is_new) {
+  const auto ending = isa::ending_of(token);
+  require(ending && isa::is_new_value(token) == is_new && token.a == lane_ && word_.push(token.b, token.c, *ending), token);
+}
+
+void Grammar::finish_lane() {
   if (++lane_ == Parameters::lanes) expect_ = Expect::Next;
+}
+
+void Grammar::accept_new_value(const Token& token) {
+  accept_byte(token, true);
+  if (!word_.complete()) return;
+  word_.clear();
+  expect_ = Expect::Read;
+  finish_lane();
 }
 
 std::optional<Grammar::Position> Grammar::row_position() const {
   if (expect_ != Expect::Values) return std::nullopt;
-  return Position{lane_, byte_};
+  return Position{lane_, word_.next_byte()};
 }
 
 std::string Grammar::expected() const {
@@ -204,8 +329,11 @@ std::string Grammar::expected() const {
       return "<Q S>";
     case Expect::FirstPc:
       return quad_ == system ? "<FW n>" : "<PC n>";
+    case Expect::Leave:
+      return "<Q n>, <Q S> or a release";
     case Expect::Next:
-      return quad_ == system ? "<FW n>" : fmt::format("<PC n>, <Q {}> or <Q S>", quad_ + 1);
+      return quad_ == system ? "<FW n>"
+                             : fmt::format("<PC n>, <Q {}>, <Q S>, <MEET n> or a release", quad_ + 1);
     case Expect::Op:
       return quad_ == system ? "an op with the mask 1111" : "an op of a kernel";
     case Expect::OperandC:
@@ -213,7 +341,18 @@ std::string Grammar::expected() const {
     case Expect::Keep:
       return "<KEEP>" + fault;
     case Expect::Values:
-      return fmt::format("byte {} of lane {}{}", byte_, lane_, fault);
+      return fmt::format("byte {} or a later one of lane {}{}", word_.next_byte(), lane_, fault);
+    case Expect::NewValues:
+      return fmt::format("byte {} or a later one of what the word of lane {} becomes", word_.next_byte(), lane_);
+    case Expect::Read:
+      return fmt::format("<RD {}>", lane_);
+    case Expect::Wait:
+      return "the lanes that wait";
+    case Expect::Resume:
+      return "<RELEASE B>";
+    case Expect::Entered:
+    case Expect::Woken:
+      return fmt::format("what quad {} does", quad_);
     case Expect::Predicate:
       return "a predicate";
     case Expect::Store:

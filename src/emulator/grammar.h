@@ -6,6 +6,7 @@
 #include <string>
 
 #include "isa/instructions.h"
+#include "isa/rows.h"
 #include "isa/tokens.h"
 
 namespace qwengpu::emulator {
@@ -20,7 +21,7 @@ class Grammar {
   static constexpr int system = -1;
   int quad() const { return quad_; }
   int pc() const { return pc_; }  // of the instruction begun last
-  // The lane and byte that a value token would give next; nothing when a row is not under way.
+  // The lane and the lowest byte that a value token would give next; nothing when a row is not under way.
   struct Position {
     int lane, byte;
   };
@@ -36,6 +37,9 @@ class Grammar {
     OperandC,
     Keep,
     Values,
+    NewValues,
+    Read,
+    Wait,
     Predicate,
     Store,
     Copy,
@@ -43,22 +47,37 @@ class Grammar {
     Line,
     Quads,
     Fault,
+    Resume,
     RunQuad,
+    Entered,  // after <Q n>: <RELEASE n>, <WAIT k mask> or Next
+    Woken,    // after <RELEASE n>: <WAIT W mask> or Next
+    Leave,    // after <MEET ->: what follows the last quad of a warp
     End,
     Nothing
   };
   void accept_next(const isa::Token& token);
+  void accept_leave(const isa::Token& token);
+  void enter(int quad);
   void accept_op(const isa::Token& token);
   void accept_value(const isa::Token& token);
+  void accept_new_value(const isa::Token& token);
+  void accept_byte(const isa::Token& token, bool is_new);
+  void finish_lane();  // of a row
   void begin_result();  // after the checks of an op that executes
   void begin_row(bool speaks_c);
   void require(bool condition, const isa::Token& token) const;
 
   Expect expect_ = Expect::System;
   bool may_fault_ = false;
-  int quad_ = system, pc_ = 0, lane_ = 0, byte_ = 0;
+  int quad_ = system, pc_ = 0, lane_ = 0;
+  isa::WordReader word_;
   isa::Op op_ = isa::Op::Illegal;
   int exec_ = 0;
+
+  // Who waits, as far as it decides what comes next (docs/machine.md, Waiting).
+  std::optional<int> meet_;
+  std::optional<isa::WaitKind> released_;
+  bool warp_yields_ = false, yields_ = false, barrier_waits_ = false, named_waits_ = false;
 };
 
 }  // namespace qwengpu::emulator

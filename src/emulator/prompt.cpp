@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "isa/parameters.h"
+#include "isa/rows.h"
 #include "isa/tokens.h"
 
 namespace qwengpu::emulator {
@@ -26,18 +27,12 @@ class Reader {
   }
 
   isa::Row row() {
-    isa::Row row{};
-    for (int lane = 0; lane < Parameters::lanes; ++lane)
-      for (int byte = 0;; ++byte) {
-        const Token token = take();
-        const bool last = token.kind == TokenKind::LastValue;
-        if ((!last && token.kind != TokenKind::Value) || token.a != lane || token.b != byte)
-          fail(fmt::format("expected byte {} of lane {}", byte, lane));
-        if (last && byte > 0 && token.c == 0) fail("a last byte of 0 after others");
-        row[static_cast<std::size_t>(lane)] |= static_cast<std::uint32_t>(token.c) << (8 * byte);
-        if (last) break;
-      }
-    return row;
+    isa::RowReader reader;
+    while (!reader.complete()) {
+      const int lane = reader.lane(), byte = reader.next_byte();
+      if (!reader.push(take())) fail(fmt::format("expected byte {} or a later one of lane {}", byte, lane));
+    }
+    return reader.row();
   }
 
   bool at_end() const { return at_ == tokens_.size(); }

@@ -54,6 +54,10 @@ class Shrinker {
           if (!set(1) && !set(old / 2) && !set(old - 1)) break;
           progress = true;
         }
+    for (auto bytes : {&isa::Kernel::shared_bytes, &isa::Kernel::local_bytes})
+      if (best_.kernel.*bytes > 0) progress |= attempt([&](Case& c) { c.kernel.*bytes = 0; });
+    if (best_.dynamic_shared > 0) progress |= attempt([](Case& c) { c.dynamic_shared = 0; });
+    if (best_.kernel.named_barriers != 0) progress |= attempt([](Case& c) { c.kernel.named_barriers = 0; });
     while (best_.kernel.registers > 16 && attempt([](Case& c) { c.kernel.registers /= 2; })) progress = true;
     return progress;
   }
@@ -86,6 +90,12 @@ class Shrinker {
         change([&](isa::Instruction& i) {
           if (i.b_source == isa::BSource::Immediate && value < i.immediate) i.immediate = value;
         });
+      change([](isa::Instruction& i) {
+        if (isa::info(i.op).has('m')) i.immediate = 0;
+      });
+      change([](isa::Instruction& i) {
+        if (i.op == isa::Op::BarNamed) i.op = isa::Op::Bar;
+      });
     }
     return progress;
   }

@@ -1,6 +1,8 @@
 // Small launches for the tests of this folder.
 #pragma once
 
+#include <string_view>
+
 #include "emulator/case.h"
 #include "isa/assembly.h"
 
@@ -18,12 +20,12 @@ inline Case vector_add(std::uint32_t n, std::uint32_t threads_a_block) {
 @P0     EXIT
         SHL  R0, R0, 2
         IADD R1, R0, c[0x40]
-        LDG  R1, [R1]
+        LD  R1, [R1]
         IADD R2, R0, c[0x44]
-        LDG  R2, [R2]
+        LD  R2, [R2]
         IADD R1, R1, R2
         IADD R0, R0, c[0x48]
-        STG  [R0], R1
+        ST  [R0], R1
         EXIT
   )");
   launch.grid[0] = (n + threads_a_block - 1) / threads_a_block;
@@ -35,6 +37,19 @@ inline Case vector_add(std::uint32_t n, std::uint32_t threads_a_block) {
   }
   launch.buffers = {a, b, c};
   launch.arguments = {{0, true}, {1, true}, {2, true}, {n, false}};
+  return launch;
+}
+
+// One thread or more that run TEXT with one buffer of 64 words, copied in (0, 1, 2, ...) and out, at address
+// 256.
+inline Case small_launch(std::string_view text, std::uint32_t threads = 4) {
+  Case launch;
+  launch.kernel.code = isa::assemble(text);
+  launch.block[0] = threads;
+  CaseBuffer buffer{256, true, true, {}};
+  for (std::uint32_t i = 0; i < 64; ++i) buffer.data.push_back(i);
+  launch.buffers = {buffer};
+  launch.arguments = {{0, true}};
   return launch;
 }
 

@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "emulator/case.h"
 #include "emulator/emulator.h"
+#include "isa/rows.h"
 #include "isa/tokens.h"
 
 namespace qwengpu::emulator {
@@ -56,8 +58,8 @@ inline std::vector<Spoken> instructions_of(const std::vector<int>& transcript) {
         break;
       case isa::TokenKind::Value:
       case isa::TokenKind::LastValue:
-        result.back().row[static_cast<std::size_t>(token.a)] |= static_cast<std::uint32_t>(token.c)
-                                                                << (8 * token.b);
+      case isa::TokenKind::OnesValue:
+        result.back().row[static_cast<std::size_t>(token.a)] |= isa::spoken_bits(token);
         break;
       case isa::TokenKind::Fault:
         result.back().fault = static_cast<isa::Fault>(token.a);
@@ -69,6 +71,26 @@ inline std::vector<Spoken> instructions_of(const std::vector<int>& transcript) {
   }
   return result;
 }
+
+// The kernel's part of the transcript, a line per instruction, quad and meeting.
+inline std::string kernel_text(const std::vector<int>& transcript) {
+  std::string text;
+  bool system = true, joined = true;  // to the token before
+  for (int id : transcript) {
+    const isa::TokenKind kind = isa::token_of(id).kind;
+    const bool meets = kind == isa::TokenKind::Meet || kind == isa::TokenKind::MeetNone ||
+                       kind == isa::TokenKind::ReleaseKind || kind == isa::TokenKind::Stuck;
+    if (kind == isa::TokenKind::System) system = true;
+    if (kind == isa::TokenKind::Quad) system = false;
+    if (system) continue;
+    const bool heads = kind == isa::TokenKind::Quad || kind == isa::TokenKind::Pc || meets;
+    if (heads && !text.empty() && !(joined && kind == isa::TokenKind::Quad)) text += "\n";
+    text += isa::spelling(id);
+    joined = meets;
+  }
+  return text;
+}
+inline std::string kernel_text(const Case& launch) { return kernel_text(transcript_of(launch)); }
 
 // The rows of an API op, in order.
 inline std::vector<isa::Row> rows_of(const std::vector<Spoken>& instructions, isa::Op op) {

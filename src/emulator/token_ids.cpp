@@ -1,5 +1,7 @@
 #include "emulator/token_ids.h"
 
+#include "isa/rows.h"
+
 namespace qwengpu::emulator {
 namespace {
 
@@ -23,10 +25,15 @@ TokenIds::TokenIds()
       constant_line(numbered(TokenKind::ConstantLine, Parameters::constant_lines)),
       store(numbered(TokenKind::Store, Parameters::lanes)),
       copy(numbered(TokenKind::Copy, Parameters::lanes)),
+      read(Parameters::lanes, -1),
       register_class(numbered(TokenKind::RegisterClass, Parameters::register_classes)),
+      meet(numbered(TokenKind::Meet, Parameters::instructions)),
+      release(numbered(TokenKind::Release, Parameters::instructions)),
       system(token_id({TokenKind::System})),
       keep(token_id({TokenKind::Keep})),
       operand_c(token_id({TokenKind::OperandC})),
+      meet_none(token_id({TokenKind::MeetNone})),
+      stuck(token_id({TokenKind::Stuck})),
       end(token_id({TokenKind::End})) {
   for (std::size_t o = 0; o < op.size(); ++o)
     for (std::size_t mask = 0; mask < masks; ++mask)
@@ -39,12 +46,24 @@ TokenIds::TokenIds()
     for (std::size_t byte = 0; byte < 4; ++byte)
       for (std::size_t v = 0; v < 256; ++v) {
         const auto l = static_cast<int>(lane), b = static_cast<int>(byte), n = static_cast<int>(v);
-        value[lane][byte][0][v] = b < 3 ? token_id({TokenKind::Value, l, b, n}) : -1;
-        value[lane][byte][1][v] = token_id({TokenKind::LastValue, l, b, n});
+        for (const isa::Ending ending : {isa::Ending::More, isa::Ending::Zeros, isa::Ending::Ones}) {
+          const bool exists = b < 3 || ending == isa::Ending::Zeros;
+          const auto e = static_cast<std::size_t>(ending);
+          value[lane][byte][e][v] = exists ? token_id(isa::byte_token(l, b, n, ending)) : -1;
+          new_value[lane][byte][e][v] = exists ? token_id(isa::byte_token(l, b, n, ending, true)) : -1;
+        }
       }
   for (std::size_t p = 0; p < predicate.size(); ++p)
     for (std::size_t mask = 0; mask < masks; ++mask)
       predicate[p][mask] = token_id({TokenKind::Predicate, static_cast<int>(p), static_cast<int>(mask)});
+  for (int lane = 1; lane < Parameters::lanes; ++lane)
+    read[static_cast<std::size_t>(lane)] = token_id({TokenKind::Read, lane});
+  for (std::size_t kind = 0; kind < wait.size(); ++kind) {
+    const int k = static_cast<int>(kind);
+    for (std::size_t mask = 0; mask < masks; ++mask)
+      wait[kind][mask] = token_id({TokenKind::Wait, k, static_cast<int>(mask)});
+    release_kind[kind] = isa::WaitKind(k) == isa::WaitKind::Warp ? -1 : token_id({TokenKind::ReleaseKind, k});
+  }
   for (std::size_t f = 0; f < fault.size(); ++f)
     for (std::size_t lane = 0; lane < fault[f].size(); ++lane)
       fault[f][lane] = token_id({TokenKind::Fault, static_cast<int>(f), static_cast<int>(lane)});

@@ -12,12 +12,14 @@ struct TokenIds {
   static constexpr int masks = 1 << isa::Parameters::lanes;
 
   std::array<std::array<std::array<int, masks>, masks>, isa::op_count> op;  // [op][mask][exec]
-  std::array<std::array<std::array<std::array<int, 256>, 2>, 4>, isa::Parameters::lanes>
-      value;  // [lane][byte][last][value]
+  std::array<std::array<std::array<std::array<int, 256>, 3>, 4>, isa::Parameters::lanes>
+      value, new_value;  // [lane][byte][isa::Ending][value]
   std::array<std::array<int, masks>, isa::Parameters::predicates> predicate;
+  std::array<std::array<int, masks>, isa::wait_letters.size()> wait;
   std::array<std::array<int, isa::Parameters::lanes>, isa::fault_table.size()> fault;
-  std::vector<int> quad, pc, firmware_pc, thread_index, constant_line, store, copy, register_class;
-  int system, keep, operand_c, end;
+  std::vector<int> quad, pc, firmware_pc, thread_index, constant_line, store, copy, read, register_class, meet, release;
+  std::array<int, isa::wait_letters.size()> release_kind;
+  int system, keep, operand_c, meet_none, stuck, end;
 
   TokenIds();
   static const TokenIds& instance();

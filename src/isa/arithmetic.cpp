@@ -128,6 +128,7 @@ std::uint32_t funnel_shift(Mode mode, std::uint32_t low, std::uint32_t high, std
 
 std::optional<std::uint32_t> compute(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t c, unsigned table) {
   const Mode mode = info(op).mode;
+  if (mode == Mode::Carry) return std::nullopt;  // reads a predicate
   switch (info(op).unit) {
     case Unit::Move:
       return b;

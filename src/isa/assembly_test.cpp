@@ -42,13 +42,13 @@ TEST(AssemblyTest, OperandsOfEveryKind) {
   EXPECT_EQ(special.b_source, BSource::Special);
   EXPECT_EQ(special.immediate, static_cast<std::uint32_t>(Special::TidX));
 
-  const Instruction load = one("LDG R1, [R2+0x8]");
+  const Instruction load = one("LD R1, [R2+0x8]");
   EXPECT_EQ(load.ra, 2);
   EXPECT_EQ(load.immediate, 8u);
-  EXPECT_EQ(one("LDG R1, [R2-4]").immediate, 0xfffffffcu);
-  EXPECT_EQ(one("LDG R1, [0x100]").ra, rz);
+  EXPECT_EQ(one("LD R1, [R2-4]").immediate, 0xfffffffcu);
+  EXPECT_EQ(one("LD R1, [0x100]").ra, rz);
 
-  const Instruction store = one("STG [R2], R3");
+  const Instruction store = one("ST [R2], R3");
   EXPECT_EQ(store.b_source, BSource::Register);
   EXPECT_EQ(store.rb, 3);
 
@@ -185,7 +185,7 @@ TEST(AssemblyTest, ErrorsNameTheLineAndTheCause) {
   EXPECT_EQ(error_of("MOV R1, c[0x42]"), "line 1: constant address 0x42 is not a multiple of 4 below 0x800");
   EXPECT_EQ(error_of("MOV R1, 0x100000000"), "line 1: 0x100000000 does not fit in 32 bits");
   EXPECT_EQ(error_of("MOV R1, 12ab"), "line 1: '12ab' is not a number");
-  EXPECT_EQ(error_of("STG [R1], 5"), "line 1: expected a register before '5'");
+  EXPECT_EQ(error_of("ST [R1], 5"), "line 1: expected a register before '5'");
   EXPECT_EQ(error_of("MOV R1, nothing"), "line 1: 'nothing' is not a register, number or name");
   EXPECT_EQ(error_of("IADD.RZ R1, R2, R3"), "line 1: IADD has no modifier .RZ");
   EXPECT_EQ(error_of("FSETP.LT.RZ P0, R1, R2"), "line 1: FSETP.LT has no modifier .RZ");

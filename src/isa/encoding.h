@@ -45,7 +45,7 @@ struct Field {
   int bits;
 };
 namespace field {
-constexpr Field op{0, 7};
+constexpr Field op{0, 8};
 constexpr Field guard{8, 3}, guard_negated{11, 1};
 constexpr Field rd{16, 8}, ra{24, 8}, rb{32, 8}, rc{40, 8};  // bit 7 set: RZ
 constexpr Field pd{48, 3};

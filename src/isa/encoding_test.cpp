@@ -31,7 +31,7 @@ TEST(EncodingTest, FieldsThatDoNotFitAreRefused) {
 }
 
 TEST(EncodingTest, WordsThatNoInstructionEncodesToAreRefused) {
-  EXPECT_THROW(decode(Row{127, 0, 0, 0}), std::invalid_argument);  // no such opcode
+  EXPECT_THROW(decode(Row{255, 0, 0, 0}), std::invalid_argument);  // no such opcode
   EXPECT_THROW(decode(Row{0, 1, 0, 0}), std::invalid_argument);    // ILLEGAL with operands
   Row word = encode({.op = Op::Exit});
   word[3] |= 1u << 31;  // behind the target

@@ -57,6 +57,16 @@ carry   = R31  ; what the carry from y to z adds to tid_yz
 index   = R32  ; blockIdx
 freed   = R33  ; row of cudaFree: buffer, 0, address, 0
 two     = R34
+shared  = R35  ; bytes of shared memory a block
+shares  = R36  ; row of allocateShared and freeShared: bytes, 0, address, 0
+local   = R37  ; row of localMemory: bytes a thread, bytes, address, 0
+barrier = R38  ; address of a line of the table of named barriers
+arrived = R39
+wanted  = R40
+passed  = R41
+passes  = R42  ; 1 in lanes that found a barrier to pass
+sharing = P5   ; from the launch on: blocks have shared memory
+behind  = R43  ; address behind the table of named barriers
 scratch = 240  ; null page, behind the addresses: takes a value from one lane to all
 
 ; Lane predicates and constants.
@@ -97,7 +107,7 @@ malloc:
 @any    BRA      out_of_memory
         OR       mark, last, allocation_alignment-1
         cudaMalloc row
-@lane2  STG      [buffer4], row
+@lane2  ST      [buffer4], row
         IADD     buffer4, buffer4, 4
         ISETP.LT.U32 any, buffer4, count4
 @any    BRA      malloc
@@ -117,12 +127,12 @@ copy_in:
         AND      bit, row, flag_copy_in
 @lane3  ISETP.EQ skip, bit, 0
 @skip   BRA      copy_in_next
-@lane0  LDG      row, [buffer4]
+@lane0  LD      row, [buffer4]
 @!lane3 cudaMemcpyHostToDevice row
-        STG      [lane4+scratch], row
-        LDG      to, [scratch]
-        LDG      from, [scratch+4]
-        LDG      end, [scratch+8]
+        ST      [lane4+scratch], row
+        LD      to, [scratch]
+        LD      from, [scratch+4]
+        LD      end, [scratch+8]
         IADD     end, to, end
         IADD     to, to, lane16
         IADD     from, from, lane16
@@ -153,7 +163,7 @@ parameter:
         IADD     at, at, parameter_kinds
         LDH      kind, at
         ISETP.NE any, kind, kind_word
-@any    LDG      row, [row]
+@any    LD      row, [row]
         STC      line, row
         IADD     line, line, 1
         ISETP.GE.U32 any, line, last
@@ -200,15 +210,41 @@ parameters_done:
 @lane2  MOV      row, rows
         ISETP.GT.U32 any, rows, register_rows
 @any    BRA      out_of_resources
+        LDH      last, request_dynamic_shared
+        LDH      shared, request_static_shared
+        ISETP.GT.U32 any, last, shared_bytes         ; so that the sum does not wrap
+        IADD     shared, shared, last
+@!any   ISETP.GT.U32 any, shared, shared_bytes
+@any    BRA      out_of_resources
 @!lane3 resources row
         SHR.U32  regs, regs, 5                       ; 16, 32, 64, 128 -> 0, 1, 2, 4
         IMIN.U32 regs, regs, 3
         RCLS     regs
 
+; Local memory lies behind the buffers, the bytes of one thread after those of the other.
+        LDH      last, request_local_bytes
+        ISETP.EQ any, last, 0
+@any    BRA      no_local
+        IMUL     bit, last, threads
+        SEL      local, lane0, last, bit
+@lane2  MOV      local, mark
+        IADD     bit, bit, mark
+        ISETP.GT.U32 any, last, global_bytes
+@!any   ISETP.GT.U32 any, bit, global_bytes
+@any    BRA      out_of_local
+@!lane3 localMemory local
+        MOV      line, local_line
+        STC      line, mark
+        IADD     mark, bit, allocation_alignment-1
+        LIMIT    mark
+no_local:
+
 ; cudaLaunchKernel.
-        LDH      row, request_dynamic_shared
-        IADD     row, row, module
-@lane2  cudaLaunchKernel row
+@lane2  cudaLaunchKernel shared
+        ISETP.NE sharing, shared, 0
+@lane0  MOV      shares, shared
+@lane2  MOV      shares, shared_window
+        IADD     shared, shared, allocation_alignment-1
 
 ; Thread indices. When x is the only dimension they are the thread numbers, and quads are done by four.
         ISETP.NE any, x, threads
@@ -268,9 +304,14 @@ blocks:
         IADD     last, threads, -1
 run:
         STC      two, index
+@sharing BRA     allocate
+start:
         RUN      last
+stopped:
         ISETP.NE any, RZ, SR_FAULT
 @any    BRA      faulted
+@sharing BRA     release
+next:
 @lane0  IADD     index, index, 1
 @lane0  ISETP.LT.U32 any, index, grid
 @any    BRA      run
@@ -283,6 +324,48 @@ run:
 @lane2  ISETP.LT.U32 any, index, grid
 @any    BRA      run
         BRA      synchronize
+
+; Shared memory of a block.
+allocate:
+        allocateShared shares
+        LIMIT.SHARED shared
+        BRA      start
+release:
+        freeShared shares
+        LIMIT.SHARED RZ
+        BRA      next
+
+; All lanes wait at named barriers. Four barriers at a time: those are passed where as many lanes have arrived as are expected.
+stuck:
+        LDH      barrier, request_named_barriers
+        ISETP.EQ any, barrier, 0
+@any    BRA      deadlock
+        IADD     barrier, barrier, lane16
+        IADD     behind, barrier, barriers_bytes
+        MOV      passes, 0
+four_barriers:
+        LD       wanted, [barrier+barrier_expected]
+        LD       arrived, [barrier]
+        ISETP.GE.U32 any, arrived, wanted
+@any    ISETP.NE any, wanted, 0
+@any    ISUB     arrived, arrived, wanted
+@any    ST       [barrier], arrived
+@any    LD       passed, [barrier+barrier_passed]
+@any    IADD     passed, passed, 1
+@any    ST       [barrier+barrier_passed], passed
+@any    MOV      passes, 1
+        IADD     barrier, barrier, 64
+        ISETP.LT.U32 any, barrier, behind
+@any    BRA      four_barriers
+        ISETP.NE any, passes, 0
+@any    BRA      passing
+        BRA      deadlock
+passing:
+@lane0  LD       passed, [barrier+barriers_resumed-barriers_bytes]
+@lane0  IADD     passed, passed, 1
+@lane0  ST       [barrier+barriers_resumed-barriers_bytes], passed
+        RESUME
+        BRA      stopped
 
 ; Errors: the row that has the status, then cudaStreamSynchronize with the same.
 out_of_memory:
@@ -306,8 +389,20 @@ out_of_resources:
         resources row
 @lane3  MOV      sync, error_launch_out_of_resources
         BRA      synchronize
+out_of_local:
+@lane2  MOV      local, 0
+@lane3  MOV      local, error_memory_allocation
+        localMemory local
+@lane3  MOV      sync, error_memory_allocation
+        BRA      synchronize
+deadlock:
+@lane3  MOV      sync, error_launch_timeout
+        BRA      synchronize
 faulted:
-@lane3  MOV      sync, SR_FAULT
+        MOV      bit, SR_FAULT
+        ISETP.EQ any, bit, stuck_code
+@any    BRA      stuck
+@lane3  MOV      sync, bit
 
 synchronize:
         cudaStreamSynchronize sync
@@ -323,12 +418,12 @@ copy_out:
         LDH      row, at
 @lane3  ISETP.LT.U32 skip, row, flag_copy_out        ; flags: 2, or 3 with copy in
 @skip   BRA      copy_out_next
-@lane0  LDG      row, [buffer4]
+@lane0  LD      row, [buffer4]
 @lane1  SHR.U32  row, buffer4, 2
 @!lane3 cudaMemcpyDeviceToHost row
-        STG      [lane4+scratch], row
-        LDG      from, [scratch]
-        LDG      end, [scratch+8]
+        ST      [lane4+scratch], row
+        LD      from, [scratch]
+        LD      end, [scratch+8]
         IADD     end, end, from
         IADD     bound, end, -48
         IADD     from, from, lane4
@@ -366,7 +461,7 @@ free_all:
 free:
         IADD     buffer4, buffer4, -4
 @lane0  SHR.U32  freed, buffer4, 2
-@lane2  LDG      freed, [buffer4]
+@lane2  LD      freed, [buffer4]
         cudaFree freed
         ISETP.NE any, buffer4, 0
 @any    BRA      free
@@ -383,6 +478,18 @@ Constants firmware_constants() {
       {"request_grid", number(request::grid)},
       {"request_dynamic_shared", number(request::dynamic_shared)},
       {"request_block", number(request::block)},
+      {"request_static_shared", number(request::static_shared)},
+      {"request_local_bytes", number(request::local_bytes)},
+      {"request_named_barriers", number(request::named_barriers)},
+      {"barriers_bytes", number(16 * request::barriers)},
+      {"barriers_resumed", number(request::barriers_resumed)},
+      {"barrier_expected", number(request::barrier_expected)},
+      {"barrier_passed", number(request::barrier_passed)},
+      {"local_line", number(constant::local / 16)},
+      {"shared_bytes", number(Parameters::shared_bytes)},
+      {"shared_window", number(Parameters::shared_window)},
+      {"stuck_code", number(stuck_code)},
+      {"error_launch_timeout", number(Status::LaunchTimeout)},
       {"request_buffers", number(request::buffers)},
       {"request_parameter_lines", number(request::parameter_lines)},
       {"descriptors", number(request::descriptors)},

@@ -20,6 +20,8 @@ Modifiers modifiers_of(const OpInfo& op) {
     case Unit::ConvertToInteger:
     case Unit::RoundToIntegral:
       return {.rounding = true, .flush = true};
+    case Unit::Atomic:
+      return {.flush = op.mode == Mode::FloatSum};
     default:
       return {};
   }
@@ -31,6 +33,7 @@ std::string_view status_name(int code) {
     case Status::MemoryAllocation: return "cudaErrorMemoryAllocation";
     case Status::InvalidConfiguration: return "cudaErrorInvalidConfiguration";
     case Status::LaunchOutOfResources: return "cudaErrorLaunchOutOfResources";
+    case Status::LaunchTimeout: return "cudaErrorLaunchTimeout";
   }
   for (const FaultInfo& fault : fault_table)
     if (fault.code == code) return fault.cuda_name;

@@ -1,6 +1,7 @@
 // A kernel in machine code: what the PTX front end makes, and what a launch loads.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,12 @@ struct Kernel {
   std::vector<KernelParameter> parameters;
   int parameter_bytes = 0;
   int registers = 16;     // 16, 32, 64 or 128: the class it needs
-  int shared_bytes = 0;   // static
+  int shared_bytes = 0;   // static; dynamic shared memory begins behind it, at the next multiple of 16
+  int local_bytes = 0;    // of a thread, a multiple of 16
+  // Variables of the module in global and constant memory, with their initial bytes. The launch copies them to the first allocation: they
+  // begin at device address Parameters::first_allocation.
+  std::vector<std::uint8_t> variables;
+  std::uint32_t named_barriers = 0;  // device address of the table of named barriers (request.h), within the variables; 0: none
 };
 
 // 0 .. 3 for 16, 32, 64, 128 registers; throws std::invalid_argument for another number.

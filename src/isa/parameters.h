@@ -22,9 +22,12 @@ struct Parameters {
   static constexpr int host_lines = 4096;  // of 16 bytes: the launch request and the host buffers
   static constexpr int host_bytes = 16 * host_lines;
 
-  static constexpr int global_layers = 21;  // GDN layers that hold global memory
-  static constexpr int global_bytes_per_layer = 8192;
-  static constexpr int global_bytes = global_layers * global_bytes_per_layer;  // 168 KiB
+  static constexpr int memory_bytes_per_layer = 8192;  // a GDN layer holds 2048 words
+  static constexpr int shared_layers = 6, global_layers = 15;
+  static constexpr int shared_bytes = shared_layers * memory_bytes_per_layer;  // 48 KiB
+  static constexpr int global_bytes = global_layers * memory_bytes_per_layer;  // 120 KiB
+  static constexpr int dynamic_shared_alignment = 16;
+  static constexpr unsigned shared_window = 1u << 24;  // address of shared memory in the one address space
   static constexpr int allocation_alignment = 256;
   static constexpr int first_allocation = 256;  // [0, 256) belongs to the firmware: a null pointer faults
 
@@ -40,6 +43,7 @@ namespace constant {
 constexpr int ntid = 0x00;    // blockDim.x, .y, .z, one word each
 constexpr int nctaid = 0x10;  // gridDim
 constexpr int ctaid = 0x20;   // blockIdx
+constexpr int local = 0x30;   // address of local memory: thread t of the block has the bytes from local + t * bytes a thread on
 constexpr int parameters = 0x40;
 constexpr int parameter_bytes = Parameters::constant_bytes - parameters;
 }  // namespace constant

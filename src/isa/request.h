@@ -15,6 +15,12 @@ constexpr int dynamic_shared = 0x1c;
 constexpr int block = 0x20;  // x, y, z, 0
 constexpr int buffers = 0x30;
 constexpr int parameter_lines = 0x34;
+constexpr int local_bytes = 0x38;     // of a thread, a multiple of 16
+constexpr int named_barriers = 0x3c;  // device address of their table, 0 when the kernel has none
+// The table has one line for each of 16 barriers: lanes that arrived, lanes it waits for, times it was passed, 0. The last word of
+// the last line counts how often a block has gone on because some barrier was passed.
+constexpr int barriers = 16, barrier_arrived = 0, barrier_expected = 4, barrier_passed = 8;
+constexpr int barriers_resumed = 16 * barriers - 4;
 
 // One descriptor a buffer.
 constexpr int descriptors = 0x40;

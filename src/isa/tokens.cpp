@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "isa/rows.h"
+
 namespace qwengpu::isa {
 namespace {
 
@@ -38,6 +40,17 @@ std::string spell(const Token& t) {
     case TokenKind::ConstantLine: return fmt::format("<CB {}>", t.a);
     case TokenKind::RegisterClass: return fmt::format("<RC {}>", registers_of_class(t.a));
     case TokenKind::Fault: return fmt::format("<FAULT {} {}>", fault_table[static_cast<std::size_t>(t.a)].spelling, t.b);
+    case TokenKind::NewValue: return fmt::format("<{}.{}={:02x}>", t.a, t.b, t.c);
+    case TokenKind::OnesValue: return fmt::format("<{}.{} {:02x}->", t.a, t.b, t.c);
+    case TokenKind::OnesNewValue: return fmt::format("<{}.{}={:02x}->", t.a, t.b, t.c);
+    case TokenKind::LastNewValue: return fmt::format("<{}.{}={:02x};>", t.a, t.b, t.c);
+    case TokenKind::Read: return fmt::format("<RD {}>", t.a);
+    case TokenKind::Wait: return fmt::format("<WAIT {} {}>", wait_letters[static_cast<std::size_t>(t.a)], mask_text(t.b));
+    case TokenKind::Meet: return fmt::format("<MEET {}>", t.a);
+    case TokenKind::MeetNone: return "<MEET ->";
+    case TokenKind::Release: return fmt::format("<RELEASE {}>", t.a);
+    case TokenKind::ReleaseKind: return fmt::format("<RELEASE {}>", wait_letters[static_cast<std::size_t>(t.a)]);
+    case TokenKind::Stuck: return "<STUCK>";
   }
   throw std::invalid_argument("token kind does not exist");
 }
@@ -73,8 +86,8 @@ struct Vocabulary {
     for (int lane = 0; lane < lanes; ++lane)
       for (int byte = 0; byte < 4; ++byte)
         for (int value = 0; value < 256; ++value) {
-          if (byte < 3) add({TokenKind::Value, lane, byte, value});
-          add({TokenKind::LastValue, lane, byte, value});
+          for (const Ending ending : {Ending::More, Ending::Zeros, Ending::Ones})
+            if (byte < 3 || ending == Ending::Zeros) add(byte_token(lane, byte, value, ending));
         }
     for (int predicate = 0; predicate < Parameters::predicates; ++predicate)
       for (int mask = 0; mask < masks; ++mask) add({TokenKind::Predicate, predicate, mask});
@@ -85,6 +98,20 @@ struct Vocabulary {
     add_range(TokenKind::RegisterClass, Parameters::register_classes);
     for (int fault = 0; fault < static_cast<int>(fault_table.size()); ++fault)
       for (int lane = 0; lane < lanes; ++lane) add({TokenKind::Fault, fault, lane});
+    for (int lane = 0; lane < lanes; ++lane)
+      for (int byte = 0; byte < 4; ++byte)
+        for (int value = 0; value < 256; ++value) {
+          for (const Ending ending : {Ending::More, Ending::Zeros, Ending::Ones})
+            if (byte < 3 || ending == Ending::Zeros) add(byte_token(lane, byte, value, ending, true));
+        }
+    for (int lane = 1; lane < lanes; ++lane) add({TokenKind::Read, lane});
+    for (int kind = 0; kind < static_cast<int>(wait_letters.size()); ++kind)
+      for (int mask = 0; mask < masks; ++mask) add({TokenKind::Wait, kind, mask});
+    add_range(TokenKind::Meet, Parameters::instructions);
+    add({TokenKind::MeetNone});
+    add_range(TokenKind::Release, Parameters::instructions);
+    for (WaitKind kind : {WaitKind::Barrier, WaitKind::Yield}) add({TokenKind::ReleaseKind, static_cast<int>(kind)});
+    add({TokenKind::Stuck});
   }
 };
 
@@ -125,13 +152,9 @@ std::optional<int> find_token(std::string_view text) {
 
 void append_row(std::vector<int>& tokens, const Row& row) {
   for (int lane = 0; lane < Parameters::lanes; ++lane) {
-    const std::uint32_t word = row[static_cast<std::size_t>(lane)];
-    for (int byte = 0;; ++byte) {
-      const std::uint32_t rest = word >> (8 * byte);
-      const bool last = rest >> 8 == 0;
-      tokens.push_back(token_id({last ? TokenKind::LastValue : TokenKind::Value, lane, byte, static_cast<int>(rest & 255)}));
-      if (last) break;
-    }
+    spell_word(row[static_cast<std::size_t>(lane)], [&](int byte, int value, Ending ending) {
+      tokens.push_back(token_id(byte_token(lane, byte, value, ending)));
+    });
   }
 }
 

@@ -26,8 +26,9 @@ enum class TokenKind {
   Op,             // <NAME 1111 1011>    op a, lanes at this pc b, lanes that execute c (masks: lane 0 first)
   OperandC,       // <C>                 the third operand is read
   Keep,           // <KEEP>              the old destination is read, for the lanes that sit out
-  Value,          // <a.b cc>            lane a, byte b (little endian) is cc, more bytes follow
+  Value,          // <a.b cc>            lane a, byte b (little endian) is cc, more bytes follow. Bytes that are 0 are left out: rows.h
   LastValue,      // <a.b cc;>           the same, and the higher bytes of the lane are 0
+  OnesValue,      // <a.b cc->           the same, and they are ff
   Predicate,      // <Pa 1111>           predicate a of the quad becomes mask b
   Store,          // <ST a>              lane a stores its word
   Copy,           // <CP a>              lane a copies its line from the host
@@ -35,6 +36,16 @@ enum class TokenKind {
   ConstantLine,   // <CB a>              line a of the constant bank follows as a row
   RegisterClass,  // <RC n>              threads have n registers (a = class)
   Fault,          // <FAULT name a>      fault a, raised by lane b
+  NewValue,       // <a.b=cc>            byte b of what lane a's word of memory becomes is cc, more bytes follow
+  LastNewValue,   // <a.b=cc;>           the same, and the higher bytes are 0: the word is stored
+  OnesNewValue,   // <a.b=cc->           the same, and they are ff
+  Read,           // <RD a>              the word of lane a is read
+  Wait,           // <WAIT B 1111>       lanes of the quad that wait for a (B barrier, W warp, Y yield) are now b
+  Meet,           // <MEET a>            a waiting lane of the warp goes on at instruction a, and none below
+  MeetNone,       // <MEET ->            not this time
+  Release,        // <RELEASE a>         lanes of the warp that wait at instruction a go on
+  ReleaseKind,    // <RELEASE B>         lanes of the block that wait for a barrier (a = 0) or yield (2) go on
+  Stuck,          // <STUCK>             all lanes of the block wait at named barriers
 };
 
 struct Token {
@@ -51,7 +62,7 @@ const Token& token_of(int id);
 const std::string& spelling(int id);
 std::optional<int> find_token(std::string_view spelling);
 
-// The tokens of a row: for each lane its bytes, little endian, up to the last that is not 0 (at least one).
+// The tokens of a row, as rows.h spells its words.
 void append_row(std::vector<int>& tokens, const Row& row);
 
 // Splits text into tokens (spellings, optionally separated by white space). Throws std::invalid_argument naming the

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "isa/rows.h"
 #include "isa/tokens.h"
 #include "launch/printer.h"
 #include "launch/steps.h"
@@ -15,6 +16,9 @@ std::optional<int> lane_of(const isa::Token& token) {
   switch (token.kind) {
     case isa::TokenKind::Value:
     case isa::TokenKind::LastValue:
+    case isa::TokenKind::NewValue:
+    case isa::TokenKind::LastNewValue:
+    case isa::TokenKind::Read:
     case isa::TokenKind::Store:
     case isa::TokenKind::Copy:
       return token.a;
@@ -42,9 +46,9 @@ Side describe(std::span<const int> tokens, std::size_t at, const isa::Kernel& ke
       if (!step) continue;
       const std::string line = printer.line(*step);
       if (i < at) continue;
-      side.where = step->firmware
-                       ? fmt::format("launch firmware, pc {}", step->pc)
-                       : fmt::format("block {} quad {}, pc {}", text_of(step->block), step->quad, step->pc);
+      side.where = step->firmware ? "launch firmware"
+                                  : fmt::format("block {} quad {}", text_of(step->block), step->quad);
+      if (step->instruction()) side.where += fmt::format(", pc {}", step->pc);
       if (step->first_token <= at) side.text += "   " + line;
       break;
     }

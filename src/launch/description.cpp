@@ -190,6 +190,12 @@ Dim3 dim3_of(const nlohmann::json& value, std::string_view name) {
   return dim;
 }
 
+std::uint32_t number_of(const nlohmann::json& value, std::string_view name) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max())
+    throw UsageError(fmt::format("\"{}\" is not a number from 0 to 4294967295", name));
+  return value.get<std::uint32_t>();
+}
+
 }  // namespace
 
 Dim3 parse_dim3(std::string_view text) {
@@ -262,9 +268,9 @@ Description read_launch_file(const std::filesystem::path& path) {
       } else if (key == "block") {
         description.block = dim3_of(value, key);
       } else if (key == "shared") {
-        description.shared_bytes = dim3_of(value, key).x;
+        description.shared_bytes = number_of(value, key);
       } else if (key == "device") {
-        description.device = dim3_of(value, key).x;
+        description.device = number_of(value, key);
       } else if (key == "out") {
         description.out = value.get<std::string>();
       } else if (key == "arguments") {

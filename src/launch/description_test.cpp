@@ -98,14 +98,16 @@ std::filesystem::path launch_file(const std::string& text) {
 }
 
 TEST(LaunchFile, HasTheFieldsOfTheCommandLine) {
-  const auto path =
-      launch_file(R"({"file": "k.cu", "kernel": "k", "grid": [4, 2], "block": 32, "out": "results",
+  const auto path = launch_file(
+      R"({"file": "k.cu", "kernel": "k", "grid": [4, 2], "block": 32, "shared": 256, "device": 1, "out": "results",
                                     "arguments": ["in:i32[4]=iota", "i32:4"]})");
   const Description d = read_launch_file(path);
   EXPECT_EQ(d.file, path.parent_path() / "k.cu");
   EXPECT_EQ(d.kernel, "k");
   EXPECT_EQ(d.grid, (Dim3{4, 2, 1}));
   EXPECT_EQ(d.block, (Dim3{32, 1, 1}));
+  EXPECT_EQ(d.shared_bytes, 256u);
+  EXPECT_EQ(d.device, 1u);
   EXPECT_EQ(d.out, "results");
   EXPECT_EQ(d.arguments.size(), 2u);
 }
@@ -115,6 +117,8 @@ TEST(LaunchFile, RefusesWithAReason) {
       {"{", "parse error"},
       {"[]", "not a JSON object"},
       {"{}", "no \"file\""},
+      {R"({"file": "k.cu", "shared": [1, 2]})", "\"shared\" is not a number from 0 to 4294967295"},
+      {R"({"file": "k.cu", "shared": -1})", "\"shared\" is not a number from 0 to 4294967295"},
       {R"({"file": "a.cu", "grids": 4})", "\"grids\" is not a field"},
       {R"({"file": "a.cu", "grid": -4})", "\"grid\" is not one to three numbers"},
       {R"({"file": 4})", "type must be string"},

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "isa/request.h"
+#include "isa/rows.h"
 #include "isa/tokens.h"
 #include "launch/testing.h"
 
@@ -30,8 +31,7 @@ std::map<int, std::uint32_t> host_words(const Prompt& prompt) {
     const isa::Token& token = isa::token_of(id);
     if (token.kind == isa::TokenKind::HostLine) address = 16 * token.a;
     if (token.kind == isa::TokenKind::Instruction) address = -1;
-    if (address >= 0 && (token.kind == isa::TokenKind::Value || token.kind == isa::TokenKind::LastValue))
-      words[address + 4 * token.a] |= static_cast<std::uint32_t>(token.c) << (8 * token.b);
+    if (address >= 0 && isa::ending_of(token)) words[address + 4 * token.a] |= isa::spoken_bits(token);
   }
   return words;
 }
@@ -83,6 +83,46 @@ TEST(Prompt, BuffersFollowEachOther) {
   EXPECT_EQ(words[0x1424], 0x3f800000u);
 }
 
+// What does not fit is for the model to refuse.
+TEST(Prompt, HoldsSharedAndLocalMemory) {
+  isa::Kernel kernel = testing::scale_kernel();
+  kernel.shared_bytes = 20;
+  kernel.local_bytes = 48;
+  kernel.named_barriers = 0x140;
+  Description d;
+  d.arguments = {parse_argument("out:i32[1]"), parse_argument("i32:1")};
+  namespace request = isa::request;
+  auto words = host_words(make_prompt(d, kernel));
+  EXPECT_EQ(words[request::static_shared], 20u);
+  EXPECT_EQ(words[request::dynamic_shared], 0u);
+  EXPECT_EQ(words[request::local_bytes], 48u);
+  EXPECT_EQ(words[request::named_barriers], 0x140u);
+  d.shared_bytes = 1'000'000;
+  words = host_words(make_prompt(d, kernel));
+  EXPECT_EQ(words[request::static_shared], 32u);  // dynamic shared memory begins at a multiple of 16
+  EXPECT_EQ(words[request::dynamic_shared], 1'000'000u);
+}
+
+TEST(Prompt, VariablesOfTheModuleAreTheFirstBuffer) {
+  isa::Kernel kernel = testing::scale_kernel();
+  kernel.variables = {1, 2, 3, 4, 5};
+  const Prompt prompt = prompt_of({"in:i32[2]=iota", "i32:1"}, kernel);
+  EXPECT_EQ(prompt.arguments, std::vector<std::size_t>{0});
+  EXPECT_EQ(prompt.first_buffer, 1u);
+  auto words = host_words(prompt);
+  namespace request = isa::request;
+  EXPECT_EQ(words[request::buffers], 2u);
+  EXPECT_EQ(words[request::descriptors + request::descriptor::bytes], 5u);
+  EXPECT_EQ(words[request::descriptors + request::descriptor::flags], 1u);
+  EXPECT_EQ(words[request::descriptors + request::descriptor::host_address], 0x1400u);
+  EXPECT_EQ(words[request::descriptors + 16 + request::descriptor::host_address], 0x1410u);
+  EXPECT_EQ(words[request::parameters], 4u);  // 4 * buffer 1
+  EXPECT_EQ(words[request::parameters + request::parameter_kinds], 1u);
+  EXPECT_EQ(words[0x1400], 0x04030201u);
+  EXPECT_EQ(words[0x1404], 5u);
+  EXPECT_EQ(words[0x1414], 1u);
+}
+
 TEST(Prompt, RefusesWhatTheMachineCannotHold) {
   const isa::Kernel scale = testing::scale_kernel();
   const auto refusal = [](const std::vector<std::string>& arguments, const isa::Kernel& kernel) {
@@ -98,9 +138,6 @@ TEST(Prompt, RefusesWhatTheMachineCannotHold) {
                 .find("2049 instructions; the machine's instruction memory holds 2048"),
             std::string::npos);
   kernel = scale;
-  kernel.shared_bytes = 64;
-  EXPECT_NE(refusal({"out:i32[1]", "i32:1"}, kernel).find("64 bytes of shared memory"), std::string::npos);
-  kernel = scale;
   kernel.code[0].op = isa::Op::Halt;
   EXPECT_NE(
       refusal({"out:i32[1]", "i32:1"}, kernel).find("instruction 0: HALT belongs to the launch firmware"),
@@ -111,6 +148,13 @@ TEST(Prompt, RefusesWhatTheMachineCannotHold) {
   std::vector<std::string> arguments(64, "out:i32[1]");
   arguments[1] = "i32:1";
   EXPECT_NE(refusal(arguments, kernel).find("63 buffers; the machine takes 60"), std::string::npos);
+  kernel = scale;
+  kernel.variables.resize(60000);
+  EXPECT_NE(refusal({"in:i32[200]=iota", "i32:1"}, kernel)
+                .find("have 60800 bytes (the module's variables, 60000 bytes, are one of them); host staging "
+                      "holds 60416"),
+            std::string::npos);
+  EXPECT_EQ(refusal({"out:i32[200]", "i32:1"}, kernel), "");
 }
 
 }  // namespace

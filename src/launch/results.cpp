@@ -7,7 +7,9 @@
 namespace qwengpu::launch {
 
 void ResultCollector::push(const Step& step) {
-  if (step.fault) fault_ = step;
+  if (step.fault && !step.firmware) fault_ = step;
+  if (step.event == Event::Stuck) stuck_ = step;
+  if (step.event == Event::BarrierPassed) stuck_.reset();  // the firmware found a barrier to pass
   if (step.api() && step.row) {
     current_ = nullptr;
     if (step.status() != 0 && failed_call_.empty()) failed_call_ = step.info().mnemonic;
@@ -40,11 +42,11 @@ std::vector<Result> ResultCollector::results(const Description& description, con
     throw TranscriptError(
         fmt::format("the launch failed with {}: there are no results", isa::status_name(status_)));
   std::vector<Result> results;
-  for (std::size_t buffer = 0; buffer < prompt.arguments.size(); ++buffer) {
-    const std::size_t n = prompt.arguments[buffer];
+  for (std::size_t i = 0; i < prompt.arguments.size(); ++i) {
+    const std::size_t n = prompt.arguments[i];
     const Argument& argument = description.arguments[n];
     if (!argument.copied_out()) continue;
-    const auto copy = copies_.find(static_cast<std::uint32_t>(buffer));
+    const auto copy = copies_.find(static_cast<std::uint32_t>(prompt.first_buffer + i));
     const std::uint64_t bytes = argument.shape.bytes();
     if (bytes != 0 && (copy == copies_.end() || copy->second.spoken.size() != bytes))
       throw TranscriptError(fmt::format("the transcript speaks {} of the {} bytes of argument {}",

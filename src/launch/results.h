@@ -26,7 +26,9 @@ class ResultCollector {
   int status() const { return status_; }  // of the launch, by cudaStreamSynchronize
   // The first API call whose status is not 0, for the message: "gridDim", ...
   const std::string& failed_call() const { return failed_call_; }
-  const std::optional<Step>& fault() const { return fault_; }
+  const std::optional<Step>& fault() const { return fault_; }  // of the kernel
+  // The block whose threads wait for each other, when the launch ended with cudaErrorLaunchTimeout for that.
+  const std::optional<Step>& stuck() const { return stuck_; }
 
   // Throws TranscriptError unless the launch succeeded and every buffer that is copied out was spoken whole.
   std::vector<Result> results(const Description& description, const Prompt& prompt) const;
@@ -41,7 +43,7 @@ class ResultCollector {
   bool synchronized_ = false;
   int status_ = 0;
   std::string failed_call_;
-  std::optional<Step> fault_;
+  std::optional<Step> fault_, stuck_;
 };
 
 }  // namespace qwengpu::launch

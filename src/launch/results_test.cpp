@@ -40,6 +40,39 @@ TEST(Results, AreTheSpokenWords) {
   EXPECT_EQ(results[0].array.at<std::int32_t>(2), 10);
 }
 
+// The module's variables are buffer 0, and no result.
+TEST(Results, AreThoseOfTheArgumentsBehindTheVariables) {
+  Launch launch = scale_launch("inout:i32[3]=iota");
+  isa::Kernel kernel = testing::scale_kernel();
+  kernel.variables = {1, 2, 3};
+  launch.prompt = make_prompt(launch.description, kernel);
+  const std::string text = replaced(testing::scale_transcript, "<0.1 01;><1.0 00;><2.0 0c;>",
+                                    "<0.1 01;><1.0 01;><2.0 0c;>");
+  const auto results = collect(text).results(launch.description, launch.prompt);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].argument, 0u);
+  EXPECT_EQ(results[0].array.at<std::int32_t>(2), 10);
+  EXPECT_NE(message_of([&] {
+              collect(testing::scale_transcript).results(launch.description, launch.prompt);
+            }).find("speaks 0 of the 12 bytes of argument 0"),
+            std::string::npos);
+}
+
+TEST(Results, KnowTheFaultOfTheKernel) {
+  const std::string kernel =
+      "<Q S><FW 0><RUN 1111 1111><Q 0><PC 0><LD 1111 1111><FAULT illegal-address 2><Q S>";
+  ASSERT_TRUE(collect(kernel).fault());
+  EXPECT_EQ(collect(kernel).fault()->fault->lane, 2);
+  EXPECT_FALSE(collect("<Q S><FW 0><LD 1111 1111><FAULT illegal-address 2><Q S>").fault());
+}
+
+TEST(Results, KnowTheBlockThatIsStuck) {
+  const std::string stuck =
+      "<Q S><FW 0><RUN 1111 1111><Q 0><PC 0><BAR.NAMED 1111 1111><WAIT B 1111><STUCK><Q S>";
+  EXPECT_TRUE(collect(stuck).stuck());
+  EXPECT_FALSE(collect(stuck + "<FW 1><RESUME 1111 1111><RELEASE B><Q 0>").stuck());
+}
+
 TEST(Results, LastWordCountsInPart) {
   const Launch launch = scale_launch("out:u8[10]");
   const std::string text = replaced(testing::scale_transcript, "<1.0 00;><2.0 0c;>", "<1.0 00;><2.0 0a;>");

@@ -47,13 +47,15 @@ void Session::run(std::span<const int> prompt, std::size_t max_tokens, const Obs
     const int token = source_.next();
     const auto step = parser.push(token);
     summary_.tokens = parser.tokens();
+    if (!parser.firmware()) ++summary_.kernel_tokens;
     if (observer.token) observer.token(token);
     if (step) {
-      (step->firmware ? summary_.firmware_instructions : summary_.instructions) += 1;
-      if (!step->firmware) {
-        summary_.kernel_tokens += parser.tokens() - step->first_token;
-        recent_.push_back(*step);
-        if (recent_.size() > recent_steps) recent_.pop_front();
+      if (step->instruction()) {
+        (step->firmware ? summary_.firmware_instructions : summary_.instructions) += 1;
+        if (!step->firmware) {
+          recent_.push_back(*step);
+          if (recent_.size() > recent_steps) recent_.pop_front();
+        }
       }
       summary_.decode_seconds = seconds_since(start);
       if (observer.step) observer.step(*step);

@@ -26,15 +26,24 @@ class TokenSource {
   virtual int next() = 0;
 };
 
+// Of a transcript. An instruction is what a quad executes: one op token, for up to four threads.
 struct Summary {
   std::size_t prompt_tokens = 0, tokens = 0;  // tokens: of the transcript
   std::size_t instructions = 0;               // of the kernel
   std::size_t firmware_instructions = 0;
-  std::size_t kernel_tokens = 0;  // tokens of the kernel's instructions
+  // From the start of a block to its end or fault: the kernel's instructions, changes of quad, and what makes
+  // lanes wait and go on. The other tokens are the firmware's.
+  std::size_t kernel_tokens = 0;
   double prefill_seconds = 0, decode_seconds = 0;
 
+  std::size_t firmware_tokens() const { return tokens - kernel_tokens; }
+  // Of the kernel.
   double tokens_per_instruction() const {
     return instructions == 0 ? 0 : static_cast<double>(kernel_tokens) / static_cast<double>(instructions);
+  }
+  // The firmware's part of the tokens.
+  double firmware_share() const {
+    return tokens == 0 ? 0 : static_cast<double>(firmware_tokens()) / static_cast<double>(tokens);
   }
   double tokens_per_second() const {
     return decode_seconds > 0 ? static_cast<double>(tokens) / decode_seconds : 0;

@@ -41,6 +41,24 @@ TEST(Session, CountsAndEnds) {
   EXPECT_EQ(tokens, session.summary().tokens);
   EXPECT_EQ(session.summary().instructions, 7u);
   EXPECT_EQ(session.summary().firmware_instructions, 9u);
+  // From <Q 0> to <EXIT 1110 1110>.
+  EXPECT_EQ(session.summary().kernel_tokens, 46u);
+  EXPECT_EQ(session.summary().firmware_tokens(), tokens - 46);
+  EXPECT_DOUBLE_EQ(session.summary().tokens_per_instruction(), 46.0 / 7);
+  EXPECT_DOUBLE_EQ(session.summary().firmware_share(),
+                   static_cast<double>(tokens - 46) / static_cast<double>(tokens));
+}
+
+TEST(Session, WaitingCostsTokensButIsNoInstruction) {
+  Script script(
+      "<Q S><FW 0><RUN 1111 1111><Q 0><PC 0><BAR 1111 1111><WAIT B 1111><RELEASE B><Q 0><WAIT B 0000>"
+      "<PC 1><EXIT 1111 1111><Q S><FW 1><HALT 1111 1111><END>");
+  const isa::Kernel kernel = testing::kernel_of("BAR\n EXIT");
+  Session session(script, kernel);
+  session.run({}, default_max_tokens);
+  EXPECT_EQ(session.summary().instructions, 2u);
+  EXPECT_EQ(session.summary().kernel_tokens, 9u);
+  EXPECT_EQ(session.summary().firmware_tokens(), 7u);
 }
 
 TEST(Session, SaysWhereALoopIs) {

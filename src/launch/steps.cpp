@@ -11,8 +11,11 @@ using isa::TokenKind;
 using isa::Unit;
 
 namespace {
+
 constexpr int all_lanes = (1 << isa::Parameters::lanes) - 1;
+constexpr int quads_of_warp = isa::Parameters::warp_lanes / isa::Parameters::lanes;
 constexpr int ctaid_line = isa::constant::ctaid / 16;
+
 }  // namespace
 
 void StepParser::require(bool condition) {
@@ -31,7 +34,25 @@ std::optional<Step> StepParser::push(int id) {
     case Expected::FirmwarePc:
     case Expected::FirstQuad:
     case Expected::Next:
-      where(token);
+    case Expected::Left:
+      next(token);
+      break;
+    case Expected::Entered:
+    case Expected::Woken:
+      if (token.kind == TokenKind::Wait) {
+        require(expected_ == Expected::Entered || token.a == static_cast<int>(isa::WaitKind::Warp));
+        begin(Event::StillWaiting);
+        finish_waits(token);
+      } else {
+        next(token);
+      }
+      break;
+    case Expected::Release:
+      require(token.kind == TokenKind::Release && token.a == meet_);
+      meet_.reset();
+      begin(Event::WarpReleased);
+      step_.pc = token.a;
+      finish(Expected::Woken);
       break;
     case Expected::Op:
       header(token);
@@ -43,15 +64,16 @@ std::optional<Step> StepParser::push(int id) {
       fault(token);
       break;
     case Expected::OperandC:
-      require(token.kind == TokenKind::OperandC);
-      expect_value();
-      break;
-    case Expected::KeepOrValue:
-      require(token.kind == TokenKind::Keep);
-      expected_ = Expected::Value;
-      break;
+    case Expected::Keep:
     case Expected::Value:
-      value(token);
+      row(token);
+      break;
+    case Expected::NewValue:
+      new_value(token);
+      break;
+    case Expected::Read:
+      require(token.kind == TokenKind::Read && token.a == lane_);
+      expected_ = Expected::Value;
       break;
     case Expected::Predicate:
       require(token.kind == TokenKind::Predicate);
@@ -61,6 +83,16 @@ std::optional<Step> StepParser::push(int id) {
       break;
     case Expected::Store:
       store(token);
+      break;
+    case Expected::Wait:
+      require(token.kind == TokenKind::Wait && token.a == static_cast<int>(isa::wait_kind(step_.info())) &&
+              (step_.executing & ~token.b) == 0);
+      finish_waits(token);
+      break;
+    case Expected::Resumed:
+      require(token.kind == TokenKind::ReleaseKind && token.a == static_cast<int>(isa::WaitKind::Barrier));
+      firmware_ = false;
+      finish_release(token);
       break;
     case Expected::RegisterClass:
       require(token.kind == TokenKind::RegisterClass);
@@ -86,39 +118,73 @@ std::optional<Step> StepParser::push(int id) {
   return step_;
 }
 
-void StepParser::where(const Token& token) {
+void StepParser::begin(Event event) {
+  step_ = Step{};
+  step_.event = event;
+  step_.first_token = tokens_;
+  step_.firmware = firmware_;
+  if (firmware_) return;
+  step_.block = block_;
+  step_.quad = quad_;
+}
+
+// What follows a finished instruction, or begins a quad.
+void StepParser::next(const Token& token) {
+  const bool left = expected_ == Expected::Next || expected_ == Expected::Left ||
+                    expected_ == Expected::Entered || expected_ == Expected::Woken;
+  const bool of_kernel = left && !firmware_;
   switch (token.kind) {
     case TokenKind::System:
-      require(expected_ == Expected::System || (expected_ == Expected::Next && !firmware_));
+      require(expected_ == Expected::System || of_kernel);
       firmware_ = true;
       expected_ = Expected::FirmwarePc;
       return;
     case TokenKind::Quad:
-      require(expected_ == Expected::FirstQuad
-                  ? token.a == 0
-                  : expected_ == Expected::Next && !firmware_ && token.a == quad_ + 1);
-      firmware_ = false;
-      quad_ = token.a;
-      expected_ = Expected::Next;
-      return;
+      require(expected_ == Expected::FirstQuad || of_kernel);
+      return enter(token);
+    case TokenKind::Meet:
+      require(of_kernel && expected_ != Expected::Left);
+      meet_ = token.a;
+      begin(Event::Meet);
+      step_.pc = token.a;
+      return finish(Expected::Left);
+    case TokenKind::MeetNone:
+      require(of_kernel && meet_);
+      meet_.reset();
+      begin(Event::MeetPutOff);
+      return finish(Expected::Left);
+    case TokenKind::ReleaseKind:
+      require(of_kernel && !meet_ && token.a != static_cast<int>(isa::WaitKind::Warp));
+      return finish_release(token);
+    case TokenKind::Stuck:
+      require(of_kernel && !meet_);
+      begin(Event::Stuck);
+      return finish(Expected::System);
     case TokenKind::FirmwarePc:
       require(firmware_ && (expected_ == Expected::FirmwarePc || expected_ == Expected::Next));
       break;
     case TokenKind::Pc:
-      require(!firmware_ && expected_ == Expected::Next);
+      require(of_kernel && expected_ != Expected::Left);
       break;
     default:
       require(false);
   }
-  step_ = Step{};
-  step_.first_token = tokens_;
-  step_.firmware = firmware_;
+  begin(Event::Instruction);
   step_.pc = token.a;
-  if (!firmware_) {
-    step_.block = block_;
-    step_.quad = quad_;
-  }
   expected_ = Expected::Op;
+}
+
+// The next quad, or, where the warp meets, its first one once more.
+void StepParser::enter(const Token& token) {
+  if (expected_ == Expected::FirstQuad) {
+    require(token.a == 0);
+    meet_.reset();
+  } else if (const bool again = meet_ && token.a == quad_ - quad_ % quads_of_warp; !again) {
+    require(token.a == quad_ + 1 && !(meet_ && token.a % quads_of_warp == 0));
+  }
+  firmware_ = false;
+  quad_ = token.a;
+  expected_ = meet_ && quad_ % quads_of_warp == 0 ? Expected::Release : Expected::Entered;
 }
 
 void StepParser::header(const Token& token) {
@@ -132,24 +198,28 @@ void StepParser::header(const Token& token) {
     expected_ = Expected::Fault;
   } else if (step_.executing == 0) {
     finish(Expected::Next);
-  } else if (op.accesses_global()) {
+  } else if (op.accesses_memory()) {
     expected_ = Expected::Checked;
   } else if (op.writes_predicate()) {
     expected_ = Expected::Predicate;
+  } else if (op.waits()) {
+    expected_ = Expected::Wait;
   } else if (op.unit == Unit::StoreConstant || op.unit == Unit::ThreadIndex) {
+    step_.row = isa::Row{};
+    lane_ = 0;
     expected_ = Expected::Index;
   } else if (op.unit == Unit::RegisterClass) {
     expected_ = Expected::RegisterClass;
   } else if (op.unit == Unit::Run) {
     finish(Expected::FirstQuad);
+  } else if (op.unit == Unit::Resume) {
+    finish(Expected::Resumed);
   } else if (op.unit == Unit::Halt) {
     finish(Expected::End);
-  } else if (op.reads_c()) {
-    expected_ = Expected::OperandC;
   } else if (op.speaks_row()) {
-    expect_value();
+    begin_row();
   } else {
-    finish(Expected::Next);  // branches, exit, limit
+    finish(Expected::Next);  // branches, exit, limits
   }
 }
 
@@ -160,31 +230,56 @@ void StepParser::checked(const Token& token) {
     expected_ = Expected::Store;
     return store(token);
   }
-  expect_value();
-  if (expected_ == Expected::Value) return value(token);
-  require(token.kind == TokenKind::Keep);
-  expected_ = Expected::Value;
+  begin_row();
+  row(token);
 }
 
-void StepParser::expect_value() {
+void StepParser::begin_row() {
   step_.row = isa::Row{};
-  lane_ = byte_ = 0;
+  if (step_.info().unit == Unit::Atomic) step_.updated = isa::Row{};
+  lane_ = 0;
   const bool keeps = step_.info().writes_register() && step_.executing != all_lanes;
-  expected_ = keeps ? Expected::KeepOrValue : Expected::Value;
+  expected_ = step_.info().reads_c() ? Expected::OperandC : keeps ? Expected::Keep : Expected::Value;
+}
+
+void StepParser::row(const Token& token) {
+  if (expected_ == Expected::Value) return value(token);
+  require(token.kind == (expected_ == Expected::OperandC ? TokenKind::OperandC : TokenKind::Keep));
+  const bool keeps = step_.info().writes_register() && step_.executing != all_lanes;
+  expected_ = expected_ == Expected::OperandC && keeps ? Expected::Keep : Expected::Value;
 }
 
 void StepParser::value(const Token& token) {
-  const bool last = token.kind == TokenKind::LastValue;
-  require((last || token.kind == TokenKind::Value) && token.a == lane_ && token.b == byte_);
-  if (!step_.row) step_.row = isa::Row{};
-  (*step_.row)[static_cast<std::size_t>(lane_)] |= static_cast<std::uint32_t>(token.c) << (8 * byte_);
-  byte_ = last ? 0 : byte_ + 1;
-  if (last && ++lane_ == isa::Parameters::lanes) {
-    lane_ = 0;
-    if (step_.info().unit == Unit::StoreConstant && step_.index == ctaid_line)
-      block_ = {(*step_.row)[0], (*step_.row)[1], (*step_.row)[2]};
-    finish(Expected::Next);
-  }
+  byte(token, false);
+  if (!word_.complete()) return;
+  (*step_.row)[static_cast<std::size_t>(lane_)] = word_.word();
+  word_.clear();
+  if (step_.info().unit == Unit::Atomic && step_.executes(lane_))
+    expected_ = Expected::NewValue;
+  else
+    finish_lane();
+}
+
+void StepParser::new_value(const Token& token) {
+  byte(token, true);
+  if (!word_.complete()) return;
+  (*step_.updated)[static_cast<std::size_t>(lane_)] = word_.word();
+  word_.clear();
+  expected_ = Expected::Read;
+  finish_lane();
+}
+
+void StepParser::byte(const Token& token, bool is_new) {
+  const auto ending = isa::ending_of(token);
+  require(ending && isa::is_new_value(token) == is_new && token.a == lane_ && word_.push(token.b, token.c, *ending));
+}
+
+void StepParser::finish_lane() {
+  if (++lane_ < isa::Parameters::lanes) return;
+  lane_ = 0;
+  if (step_.info().unit == Unit::StoreConstant && step_.index == ctaid_line)
+    block_ = {(*step_.row)[0], (*step_.row)[1], (*step_.row)[2]};
+  finish(Expected::Next);
 }
 
 void StepParser::store(const Token& token) {
@@ -199,6 +294,18 @@ void StepParser::fault(const Token& token) {
   require(token.kind == TokenKind::Fault);
   step_.fault = Step::Fault{static_cast<isa::Fault>(token.a), token.b};
   finish(Expected::System);
+}
+
+void StepParser::finish_waits(const Token& token) {
+  step_.wait_kind = static_cast<isa::WaitKind>(token.a);
+  step_.waiting = token.b;
+  finish(Expected::Next);
+}
+
+void StepParser::finish_release(const Token& token) {
+  const bool barrier = token.a == static_cast<int>(isa::WaitKind::Barrier);
+  begin(barrier ? Event::BarrierPassed : Event::YieldOver);
+  finish(Expected::FirstQuad);
 }
 
 void StepParser::finish(Expected expected) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "isa/rows.h"
 #include "isa/tokens.h"
 
 namespace qwengpu::launch {
@@ -16,16 +17,21 @@ using isa::TokenKind;
 constexpr std::string_view signature = "qwengpu-transcript 1\n";
 constexpr std::string_view prompt_mark = "\nprompt:\n", transcript_mark = "\ntranscript:\n";
 
-// Everything about the kernel except its code, which the prompt holds.
+// Everything about the kernel except its code and its variables, which the prompt holds.
 nlohmann::json to_json(const isa::Kernel& kernel, const std::string& written_by) {
   nlohmann::json parameters = nlohmann::json::array(), lines = nlohmann::json::array();
   for (const isa::KernelParameter& p : kernel.parameters)
     parameters.push_back({p.name, p.ptx_type, p.offset, p.bytes, p.pointer});
   for (const isa::SourceLine& line : kernel.lines) lines.push_back({line.file, line.line});
-  return {
-      {"kernel", kernel.name},        {"written by", written_by}, {"registers", kernel.registers},
-      {"parameters", parameters},     {"lines", lines},           {"parameter bytes", kernel.parameter_bytes},
-      {"shared", kernel.shared_bytes}};
+  return {{"kernel", kernel.name},
+          {"written by", written_by},
+          {"registers", kernel.registers},
+          {"parameters", parameters},
+          {"lines", lines},
+          {"parameter bytes", kernel.parameter_bytes},
+          {"shared", kernel.shared_bytes},
+          {"local", kernel.local_bytes},
+          {"named barriers", kernel.named_barriers}};
 }
 
 void from_json(const nlohmann::json& json, Transcript& transcript) {
@@ -35,6 +41,8 @@ void from_json(const nlohmann::json& json, Transcript& transcript) {
   kernel.registers = json.at("registers");
   kernel.parameter_bytes = json.at("parameter bytes");
   kernel.shared_bytes = json.at("shared");
+  kernel.local_bytes = json.at("local");
+  kernel.named_barriers = json.at("named barriers");
   for (const nlohmann::json& p : json.at("parameters")) {
     isa::KernelParameter parameter;
     parameter.name = p.at(0);
@@ -53,17 +61,13 @@ std::vector<isa::Instruction> code_of(const std::vector<int>& prompt) {
   for (std::size_t at = 0; at < prompt.size(); ++at) {
     const isa::Token& mark = isa::token_of(prompt[at]);
     if (mark.kind != TokenKind::Instruction) continue;
-    isa::Row row{};
-    for (++at; at < prompt.size(); ++at) {
-      const isa::Token& token = isa::token_of(prompt[at]);
-      if (token.kind != TokenKind::Value && token.kind != TokenKind::LastValue)
+    isa::RowReader row;
+    while (!row.complete())
+      if (++at == prompt.size() || !row.push(isa::token_of(prompt[at])))
         throw std::invalid_argument("a row of the prompt is damaged");
-      row[static_cast<std::size_t>(token.a)] |= static_cast<std::uint32_t>(token.c) << (8 * token.b);
-      if (token.a == isa::Parameters::lanes - 1 && token.kind == TokenKind::LastValue) break;
-    }
     if (static_cast<std::size_t>(mark.a) != code.size())
       throw std::invalid_argument("the instructions of the prompt are not in order");
-    code.push_back(isa::decode(row));
+    code.push_back(isa::decode(row.row()));
   }
   return code;
 }
@@ -74,6 +78,10 @@ bool starts_line(int token) {
     case TokenKind::System:
     case TokenKind::Pc:
     case TokenKind::FirmwarePc:
+    case TokenKind::Meet:
+    case TokenKind::MeetNone:
+    case TokenKind::ReleaseKind:
+    case TokenKind::Stuck:
     case TokenKind::Instruction:
     case TokenKind::HostLine:
     case TokenKind::Go:

@@ -18,7 +18,7 @@
 namespace qwengpu::launch {
 
 struct Transcript {
-  isa::Kernel kernel;      // its code is that of the prompt
+  isa::Kernel kernel;      // its code is that of the prompt; its variables stand only there
   std::string written_by;  // "emulator", or the hash of the weights
   std::vector<int> prompt;
   std::vector<int> tokens;

@@ -6,7 +6,6 @@
 
 #include "isa/tokens.h"
 #include "launch/compare.h"
-#include "launch/printer.h"
 #include "launch/prompt.h"
 #include "launch/testing.h"
 
@@ -20,7 +19,10 @@ std::filesystem::path written(const std::string& tokens) {
   const auto path = temporary_file("transcript.txt");
   Description d;
   d.arguments = {parse_argument("inout:i32[3]=iota"), parse_argument("i32:2")};
-  const isa::Kernel kernel = testing::scale_kernel();
+  isa::Kernel kernel = testing::scale_kernel();
+  kernel.shared_bytes = 64;
+  kernel.local_bytes = 32;
+  kernel.named_barriers = 0x140;
   TranscriptWriter writer(path, kernel, "a test", make_prompt(d, kernel).tokens);
   for (int token : isa::tokenize(tokens)) writer.push(token);
   writer.close();
@@ -43,6 +45,9 @@ TEST(TranscriptFile, ReadsWhatItWrites) {
   ASSERT_EQ(transcript.kernel.lines.size(), kernel.lines.size());
   EXPECT_EQ(transcript.kernel.lines[3].line, 13);
   EXPECT_EQ(transcript.kernel.parameters[1].name, "factor");
+  EXPECT_EQ(transcript.kernel.shared_bytes, 64);
+  EXPECT_EQ(transcript.kernel.local_bytes, 32);
+  EXPECT_EQ(transcript.kernel.named_barriers, 0x140u);
 }
 
 // Wherever a file is cut, it does not pass for a whole one.
@@ -76,22 +81,6 @@ TEST(TranscriptFile, RefusesADamagedFile) {
   EXPECT_NE(damage("<I 1>", "<I 2>").find("not in order"), std::string::npos);
 }
 
-TEST(Printer, Lines) {
-  const isa::Kernel kernel = testing::scale_kernel();
-  Printer printer(kernel);
-  std::vector<std::string> lines;
-  for (const Step& step : parse_steps(isa::tokenize(testing::scale_transcript)))
-    if (const std::string line = printer.line(step); !line.empty()) lines.push_back(line);
-  EXPECT_EQ(lines[0], "cudaMalloc(buffer 0, 12 bytes) = 0x100  cudaSuccess");
-  EXPECT_EQ(lines[3],
-            "block (5,0,0) quad 0  pc 2 [1110]  IADD R1, R1, c[0x40]               = 256 | 260 | 264 | .");
-  EXPECT_EQ(lines[6],
-            "block (5,0,0) quad 0  pc 5 [1110]  STG [R1], R2                       [0x100] = 6 | [0x104] = 8 "
-            "| [0x108] = 10 | .");
-  EXPECT_EQ(lines[7], "block (5,0,0) quad 0  pc 6 [1110]  EXIT");
-  EXPECT_EQ(lines[8], "cudaStreamSynchronize(stream 1)  cudaSuccess");
-}
-
 TEST(Compare, TellsStepQuadPcAndLane) {
   const isa::Kernel kernel = testing::scale_kernel();
   const std::vector<int> first = isa::tokenize(testing::scale_transcript);
@@ -105,6 +94,14 @@ TEST(Compare, TellsStepQuadPcAndLane) {
   EXPECT_EQ(difference->where, "block (5,0,0) quad 0, pc 4, lane 1");
   EXPECT_TRUE(difference->first.starts_with("<1.0 08;>   block (5,0,0) quad 0  pc 4")) << difference->first;
   EXPECT_NE(difference->second.find("= 6 | 9 | 10 | ."), std::string::npos) << difference->second;
+
+  // What an atomic operation makes of a word belongs to a lane, too.
+  const std::string atomic =
+      "<Q S><FW 0><RUN 1111 1111><Q 0><PC 0><RED.ADD 1111 1111><0.0 05;><0.0=06;><RD 1><1.0 06;>";
+  difference =
+      first_difference(isa::tokenize(atomic + "<1.0=07;>"), isa::tokenize(atomic + "<1.0=08;>"), kernel);
+  ASSERT_TRUE(difference);
+  EXPECT_TRUE(difference->where.ends_with("lane 1")) << difference->where;
 
   const std::vector<int> cut(first.begin(), first.begin() + 40);
   difference = first_difference(first, cut, kernel);

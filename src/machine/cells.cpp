@@ -32,9 +32,23 @@ Cell instruction_word(int number) { return {fmt::format("fetch/instructions{}", 
 
 Cell host_line(int number) { return {fmt::format("host/bank{}", number / keys), number % keys, 0, row_bits}; }
 
-Cell global_word(std::uint32_t address) {
-  return {fmt::format("global/cells{}.{}.{}", address >> 13, address >> 11 & 3, address >> 2 & 3),
+namespace {
+Cell memory_word(const char* space, std::uint32_t address) {
+  return {fmt::format("memory/{}{}.{}.{}", space, address >> 13, address >> 11 & 3, address >> 2 & 3),
           static_cast<int>(address >> 4 & 127), 0, word_bits};
+}
+}  // namespace
+
+Cell global_word(std::uint32_t address) { return memory_word("global", address); }
+Cell shared_word(std::uint32_t offset) { return memory_word("shared", offset); }
+
+Cell waiting_lanes(int quad, isa::WaitKind kind) {
+  return {fmt::format("scheduler/waiting.{}.{}", isa::wait_letters[static_cast<std::size_t>(kind)], quad / keys), quad % keys, 0, lanes};
+}
+
+Cell shown_word(int thread) {
+  const int quad = thread / lanes;
+  return {fmt::format("warp/shown{}.{}", thread % lanes, quad / keys), quad % keys, 0, word_bits};
 }
 
 std::vector<bool> read_cell(const circuit::Placement& placement, const StateReader& state, const Cell& cell) {

@@ -31,6 +31,9 @@ Cell constant_word(int address);           // byte address, a multiple of 4
 Cell instruction_word(int number);
 Cell host_line(int number);
 Cell global_word(std::uint32_t address);   // byte address, a multiple of 4
+Cell shared_word(std::uint32_t offset);    // from the start of shared memory
+Cell waiting_lanes(int quad, isa::WaitKind kind);  // mask of four lanes
+Cell shown_word(int thread);                       // SHFL.PUT
 
 // State of a head: [key][value dimension], as engine::Engine::gdn_state gives it.
 using StateReader = std::function<std::span<const float>(int layer, int head)>;

@@ -31,11 +31,21 @@ std::vector<Control> control_word(const isa::OpInfo& op, int executing) {
 
   if (op.has('F') || op.has('l')) set({Control::Modified});
 
+  if (op.accesses_memory()) {
+    if (op.alignment() >= 2) set({Control::Align2});
+    if (op.alignment() >= 4) set({Control::Align4});
+    if (op.alignment() >= 8) set({Control::Align8});
+    if (op.alignment() >= 16) set({Control::Align16});
+  }
+
   switch (op.unit) {
     case Unit::Move:
     case Unit::Tell: set({Control::Move}); break;
-    case Unit::Add: set({Control::Sum, Control::AddB}); break;
-    case Unit::Subtract: set({Control::Sum, Control::SubtractB}); break;
+    case Unit::Add:
+    case Unit::Subtract:
+      set({Control::Sum, op.unit == Unit::Add ? Control::AddB : Control::SubtractB});
+      if (op.mode == Mode::Carry) set({Control::Carry, Control::Chosen});
+      break;
     case Unit::Multiply:
       set({Control::Multiply, op.mode == Mode::Low ? Control::MultiplyLow : Control::MultiplyHigh});
       if (op.mode == Mode::HighSigned) set({Control::SignedProduct});
@@ -53,7 +63,7 @@ std::vector<Control> control_word(const isa::OpInfo& op, int executing) {
     case Unit::Logic:
       set({op.mode == Mode::And ? Control::And : op.mode == Mode::Or ? Control::Or : Control::Xor});
       break;
-    case Unit::Select: set({Control::Select}); break;
+    case Unit::Select: set({Control::Select, Control::Chosen}); break;
     case Unit::Compare:
       switch (op.mode) {
         case Mode::Equal: set({Control::Equal}); break;
@@ -123,15 +133,46 @@ std::vector<Control> control_word(const isa::OpInfo& op, int executing) {
     case Unit::LookUp: set({Control::LookUp}); break;
     case Unit::FunnelShift: set({op.mode == Mode::Left ? Control::FunnelLeft : Control::FunnelRight}); break;
     case Unit::Load:
-    case Unit::CopyOut: set({Control::Load, Control::AddB}); break;
+    case Unit::CopyOut:
+      set({Control::Load, Control::AddB});
+      if (op.mode == Mode::Byte || op.mode == Mode::SignedByte) set({Control::LoadByte});
+      if (op.mode == Mode::Half || op.mode == Mode::SignedHalf) set({Control::LoadHalf});
+      if (op.mode == Mode::SignedByte || op.mode == Mode::SignedHalf) set({Control::LoadSigned});
+      break;
     case Unit::Store: set({Control::AddImmediate}); break;
+    case Unit::Atomic:
+      set({Control::Load, Control::AddImmediate, Control::ReadModify});
+      switch (op.mode) {
+        case Mode::Sum: set({Control::NewSum}); break;
+        case Mode::FloatSum: set({Control::NewFloatSum}); break;
+        case Mode::MinSigned: set({Control::NewMinMax, Control::Min, Control::Signed}); break;
+        case Mode::MaxSigned: set({Control::NewMinMax, Control::Max, Control::Signed}); break;
+        case Mode::MinUnsigned: set({Control::NewMinMax, Control::Min}); break;
+        case Mode::MaxUnsigned: set({Control::NewMinMax, Control::Max}); break;
+        case Mode::And: set({Control::NewAnd}); break;
+        case Mode::Or: set({Control::NewOr}); break;
+        case Mode::Xor: set({Control::NewXor}); break;
+        case Mode::Exchange: set({Control::NewMove}); break;
+        case Mode::CompareAndSwap: set({Control::CompareAndSwap}); break;
+        case Mode::Increment: set({Control::Increment}); break;
+        case Mode::Decrement: set({Control::Decrement}); break;
+        case Mode::StoreByte: set({Control::Merge, Control::MergeByte}); break;
+        case Mode::StoreHalf: set({Control::Merge, Control::MergeHalf}); break;
+        default: break;
+      }
+      break;
+    case Unit::Put: set({op.mode == Mode::Vote ? Control::PutVote : Control::PutWord}); break;
+    case Unit::GetWord: set({Control::GetWord}); break;
+    case Unit::GetVote: set({Control::GetVote}); break;
     case Unit::LoadHost: set({Control::LoadHost}); break;
-    case Unit::CopyHost: set({Control::CopyHost}); break;
+    case Unit::CopyHost: break;
     case Unit::StoreConstant: set({Control::Move, Control::ToConstant}); break;
     case Unit::ThreadIndex: set({Control::Move, Control::ToThreadIndex}); break;
     case Unit::Illegal:
     case Unit::Branch:
     case Unit::Exit:
+    case Unit::Wait:
+    case Unit::Resume:
     case Unit::RegisterClass:
     case Unit::Limit:
     case Unit::Run:

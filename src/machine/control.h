@@ -20,6 +20,7 @@ namespace qwengpu::machine {
   X(AddB, "addend = b")                                                               \
   X(AddImmediate, "addend = immediate")                                               \
   X(SubtractB, "addend = -b")                                                         \
+  X(Carry, "the carry into the sum is the predicate")                                 \
   X(MultiplyLow, "result = low half of the product")                                  \
   X(MultiplyHigh, "result = high half of the product")                                \
   X(SignedProduct, "factors are signed")                                              \
@@ -34,6 +35,7 @@ namespace qwengpu::machine {
   X(Or, "result = a | b")                                                             \
   X(Xor, "result = a ^ b")                                                            \
   X(Select, "result = predicate ? a : b")                                             \
+  X(Chosen, "the predicate of the selected lane is read")                             \
   X(Less, "predicate is true for a < b")                                              \
   X(Equal, "predicate is true for a == b")                                            \
   X(Invert, "the comparison is inverted")                                             \
@@ -64,9 +66,33 @@ namespace qwengpu::machine {
   X(FunnelLeft, "result = high word of c:a << b")                                     \
   X(FunnelRight, "result = low word of c:a >> b")                                     \
   X(Modified, "the op has modifiers")                                                 \
-  X(Load, "result = global memory")                                                   \
+  X(Load, "result = memory")                                                          \
+  X(LoadByte, "of which a byte")                                                      \
+  X(LoadHalf, "of which 16 bits")                                                     \
+  X(LoadSigned, "with their sign")                                                    \
+  X(Align2, "the address is even")                                                    \
+  X(Align4, "the address is a multiple of 4")                                         \
+  X(Align8, "the address is a multiple of 8")                                         \
+  X(Align16, "the address is a multiple of 16")                                       \
+  X(ReadModify, "the word of memory becomes a function of itself and b")              \
+  X(NewSum, "namely itself + b")                                                      \
+  X(NewMove, "b")                                                                     \
+  X(NewAnd, "itself & b")                                                             \
+  X(NewOr, "itself | b")                                                              \
+  X(NewXor, "itself ^ b")                                                             \
+  X(NewMinMax, "the smaller or larger")                                               \
+  X(NewFloatSum, "the sum in binary32")                                               \
+  X(CompareAndSwap, "c if it equals b")                                               \
+  X(Increment, "0 if it is not below b, else itself + 1")                             \
+  X(Decrement, "b if it is 0 or above b, else itself - 1")                            \
+  X(MergeByte, "itself with a byte of b")                                             \
+  X(MergeHalf, "itself with 16 bits of b")                                            \
+  X(Merge, "either of them")                                                          \
+  X(PutWord, "b of all lanes is shown to the warp")                                   \
+  X(PutVote, "a predicate of all lanes is shown to the warp")                         \
+  X(GetWord, "result = the word that thread a shows")                                 \
+  X(GetVote, "result = the predicates that the warp shows")                           \
   X(LoadHost, "result = host staging")                                                \
-  X(CopyHost, "a line is copied from host staging: 16-byte addresses")                \
   X(ToRegister, "the row goes to the register file")                                  \
   X(ToConstant, "the row goes to the constant bank")                                  \
   X(ToThreadIndex, "the row goes to the thread indices")                              \

@@ -25,11 +25,19 @@ class DataPath {
     wires_.c = circuit::input_word(c, "c", word_bits);
     wires_.chosen = c.input("chosen");
     wires_.lane_executes = c.input("lane_executes");
-    wires_.control = circuit::input_word(c, "control", control_count);
+    controls_ = circuit::input_word(c, "controls", control_count);
+    wires_.control = circuit::bus_word(c, "control", control_count);
+    for (std::size_t i = 0; i < controls_.size(); ++i) c.add(wires_.control[i], 1, controls_[i]);
     wires_.table = circuit::input_word(c, "table", 8);
     wires_.instruction = circuit::input_word(c, "instruction", row_bits);
     wires_.token.store = c.input("store");
     wires_.token.copy = c.input("copy");
+    wires_.token.commit = c.input("commit");
+    wires_.token.renewing = c.input("renewing");
+    wires_.turn = c.input("turn");
+    c.exclusive({wires_.token.renewing, wires_.turn});
+    wires_.offset = circuit::input_word(c, "offset", word_bits);
+    wires_.address_low = circuit::input_word(c, "address_low", 2);
     wires_.result = circuit::bus_word(c, "result", word_bits);
     build_integer(c, wires_);
     build_bit_units(c, wires_);  // shifts
@@ -39,6 +47,7 @@ class DataPath {
   struct Case {
     std::uint32_t a, b, c;
     bool chosen;
+    std::uint32_t address = 0;  // of an atomic operation, its low bits in the register and in the offset
   };
 
   // The result for each case; fails the test when a bit is not exactly 0 or 1.
@@ -47,9 +56,16 @@ class DataPath {
     for (std::size_t v = 0; v < cases.size(); ++v) {
       const int lane = static_cast<int>(v);
       for (Control control : control_word(isa::info(op), 15))
-        evaluator_->set(wires_.control[static_cast<std::size_t>(control)], lane, 1);
+        evaluator_->set(controls_[static_cast<std::size_t>(control)], lane, 1);
       evaluator_->set(wires_.lane_executes, lane, 1);
-      evaluator_->set(wires_.chosen, lane, cases[v].chosen);
+      evaluator_->set(wires_.chosen, lane, isa::info(op).has('q') && cases[v].chosen);
+      if (isa::info(op).unit == isa::Unit::Atomic) {
+        evaluator_->set(wires_.turn, lane, 1);
+        for (std::size_t i = 0; i < 2; ++i) {
+          evaluator_->set(wires_.address_low[i], lane, static_cast<float>(cases[v].address >> i & 1));
+          evaluator_->set(wires_.offset[i], lane, static_cast<float>(cases[v].address >> (2 + i) & 1));
+        }
+      }
       for (std::size_t i = 0; i < word_bits; ++i) {
         evaluator_->set(wires_.a[i], lane, static_cast<float>(cases[v].a >> i & 1));
         evaluator_->set(wires_.b[i], lane, static_cast<float>(cases[v].b >> i & 1));
@@ -71,11 +87,13 @@ class DataPath {
  private:
   Circuit circuit_;
   Wires wires_;
+  Signals controls_;
   std::unique_ptr<circuit::Evaluator> evaluator_;
 };
 
 std::uint32_t expected(Op op, const DataPath::Case& k) {
-  const auto [a, b, c, chosen] = k;
+  const auto [a, b, c, chosen, place] = k;
+  const std::uint32_t shift = 8 * ((place + (place >> 2)) & 3);  // of the byte in its word
   const auto sa = static_cast<std::int32_t>(a), sb = static_cast<std::int32_t>(b);
   switch (op) {
     case Op::Mov: return b;
@@ -96,13 +114,32 @@ std::uint32_t expected(Op op, const DataPath::Case& k) {
     case Op::Or: return a | b;
     case Op::Xor: return a ^ b;
     case Op::Sel: return chosen ? a : b;
+    case Op::IaddX: return a + b + (chosen ? 1 : 0);
+    case Op::IsubX: return a - b - (chosen ? 0 : 1);
+    case Op::AtomAdd: return a + b;
+    case Op::AtomMinS: return static_cast<std::uint32_t>(std::min(sa, sb));
+    case Op::AtomMaxS: return static_cast<std::uint32_t>(std::max(sa, sb));
+    case Op::AtomMinU: return std::min(a, b);
+    case Op::AtomMaxU: return std::max(a, b);
+    case Op::AtomAnd: return a & b;
+    case Op::AtomOr: return a | b;
+    case Op::AtomXor: return a ^ b;
+    case Op::AtomExch: return b;
+    case Op::AtomCas: return a == b ? c : a;
+    case Op::AtomInc: return a >= b ? 0 : a + 1;
+    case Op::AtomDec: return a == 0 || a > b ? b : a - 1;
+    case Op::St8: return (a & ~(0xffu << shift)) | (b & 0xff) << shift;
+    case Op::St16: return (a & ~(0xffffu << (shift & 16))) | (b & 0xffff) << (shift & 16);
     default: ADD_FAILURE() << "not a data path op"; return 0;
   }
 }
 
 constexpr Op data_path_ops[] = {Op::Mov,   Op::Iadd,  Op::Isub, Op::Imul, Op::ImulHiS, Op::ImulHiU,
                                 Op::Imad,  Op::IminS, Op::ImaxS, Op::IminU, Op::ImaxU, Op::Shl,
-                                Op::ShrU,  Op::ShrS,  Op::And,  Op::Or,   Op::Xor,     Op::Sel};
+                                Op::ShrU,  Op::ShrS,  Op::And,  Op::Or,   Op::Xor,     Op::Sel,
+                                Op::IaddX, Op::IsubX, Op::AtomAdd, Op::AtomMinS, Op::AtomMaxS, Op::AtomMinU, Op::AtomMaxU,
+                                Op::AtomAnd, Op::AtomOr, Op::AtomXor, Op::AtomExch, Op::AtomCas, Op::AtomInc, Op::AtomDec,
+                                Op::St8, Op::St16};
 
 class IntegerOp : public testing::TestWithParam<Op> {
  protected:
@@ -131,7 +168,7 @@ TEST_P(IntegerOp, IsExactOnCornerCases) {
   };
   for (std::uint32_t a : corners)
     for (std::uint32_t b : corners) {
-      cases.push_back({a, b, a ^ ~b, (a & 1) != 0});
+      cases.push_back({a, b, a ^ ~b, (a & 1) != 0, static_cast<std::uint32_t>(cases.size() % 16)});
       if (cases.size() == DataPath::vectors) flush();
     }
   flush();
@@ -147,7 +184,8 @@ TEST_P(IntegerOp, IsExactOnRandomOperands) {
     for (int v = 0; v < DataPath::vectors; ++v) {
       // Every other shift amount small, operands of every size.
       const std::uint32_t a = random() >> random() % 32, b = v % 2 ? random() >> random() % 32 : random() % 40;
-      cases.push_back({a, b, random(), random() % 2 != 0});
+      if (v % 8 == 7) cases.push_back({a, a, random(), true, random() % 16});  // equal, for CAS
+      else cases.push_back({a, b, random(), random() % 2 != 0, random() % 16});
     }
     check(cases);
   }

@@ -20,14 +20,15 @@ Machine make_machine() {
   build_program_counters(c, w, m.plan);
   build_registers(c, w, m.plan);
   build_operands(c, w, m.plan);
-  build_scheduler(c, w);
+  build_scheduler(c, w, m.plan);
+  build_warp(c, w, m.plan);
   build_integer(c, w);
   build_floating(c, w);
   build_bit_units(c, w);
   build_compare(c, w);
   build_host(c, w, m.plan);
   build_address_check(c, w);
-  build_global(c, w, m.plan);
+  build_memory(c, w, m.plan);
   build_speech(c, w, m.speech);
   embed_vocabulary(c, w.token);
   unembed_vocabulary(c, m.speech);

@@ -189,6 +189,7 @@ void build_special_registers(Circuit& c, Wires& w, const FloorPlan& plan) {
   const Signal x = is(isa::Special::TidX), y = is(isa::Special::TidY), z = is(isa::Special::TidZ);
   const Signal lane_id = is(isa::Special::LaneId), warp = is(isa::Special::WarpId);
   const Signal quad_lane = is(isa::Special::QuadLane), fault = is(isa::Special::Fault);
+  const Signal thread = is(isa::Special::Thread);
   for (int lane = 0; lane < lanes; ++lane) {
     const auto index = [&](int bit) { return indices[static_cast<std::size_t>(word_bits * lane + bit)]; };
     for (int i = 0; i < 10; ++i) {
@@ -201,7 +202,9 @@ void build_special_registers(Circuit& c, Wires& w, const FloorPlan& plan) {
       if (lane >> i & 1) {
         c.add(operand(lane, i), 1, lane_id);
         c.add(operand(lane, i), 1, quad_lane);
+        c.add(operand(lane, i), 1, thread);
       }
+    for (int i = 0; i < 8; ++i) c.add(operand(lane, 2 + i), 1, both(thread, w.quad_bits[static_cast<std::size_t>(i)]));
     for (int i = 0; i < 3; ++i) c.add(operand(lane, 2 + i), 1, both(lane_id, w.quad_bits[static_cast<std::size_t>(i)]));
     for (int i = 0; i < 5; ++i) c.add(operand(lane, i), 1, both(warp, w.quad_bits[static_cast<std::size_t>(3 + i)]));
   }

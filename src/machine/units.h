@@ -17,8 +17,10 @@ struct FloorPlan {
   int state = 4;  // program counters, thread indices, constant bank, registers of the firmware
   std::vector<int> registers = {5, 6, 8, 9};
   int operands = 10;
-  std::vector<int> host = {12, 13};
-  std::vector<int> global = {16, 17, 18, 20, 21, 22, 24, 25, 26, 28, 29, 30, 32, 33, 34, 36, 37, 38, 40, 41, 42};
+  int warp = 12;  // waiting lanes, words and votes that a warp exchanges
+  std::vector<int> host = {13, 14};
+  std::vector<int> shared = {16, 17, 18, 20, 21, 22};
+  std::vector<int> global = {24, 25, 26, 28, 29, 30, 32, 33, 34, 36, 37, 38, 40, 41, 42};
 };
 
 void build_latches(Circuit& c, Wires& w, const FloorPlan& plan);
@@ -33,8 +35,9 @@ void build_bit_units(Circuit& c, Wires& w);                          // counts, 
 void build_compare(Circuit& c, Wires& w);                            // all lanes -> new predicate
 void build_host(Circuit& c, Wires& w, const FloorPlan& plan);
 void build_address_check(Circuit& c, Wires& w);                      // all lanes -> bad, misaligned
-void build_global(Circuit& c, Wires& w, const FloorPlan& plan);
-void build_scheduler(Circuit& c, Wires& w);                          // alive, last quad
+void build_memory(Circuit& c, Wires& w, const FloorPlan& plan);      // global and shared
+void build_scheduler(Circuit& c, Wires& w, const FloorPlan& plan);   // who runs, who waits, last quad
+void build_warp(Circuit& c, Wires& w, const FloorPlan& plan);        // what threads show to their warp
 void build_speech(Circuit& c, Wires& w, const Speech& s);            // the next token
 
 }  // namespace qwengpu::machine

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "isa/rows.h"
 #include "isa/tokens.h"
 
 namespace qwengpu::machine {
 namespace {
 
+using isa::Ending;
 using isa::Op;
 using isa::Token;
 using isa::TokenKind;
@@ -25,7 +27,9 @@ class Embedder {
 
   void embed() {
     const Token& k = token_;
-    if (k.kind != TokenKind::Value && !(k.kind == TokenKind::LastValue && k.a < lanes - 1)) set(t_.use_state);
+    const auto ending = isa::ending_of(k);
+    const bool in_row = k.kind == TokenKind::Read || (ending && (*ending == Ending::More || k.a < lanes - 1));
+    if (!in_row) set(t_.use_state);
     switch (k.kind) {
       case TokenKind::Pad:
       case TokenKind::End: break;
@@ -35,6 +39,8 @@ class Embedder {
       case TokenKind::Quad:
         number(8);
         set(t_.quad);
+        set(t_.enters);
+        if (k.a % (Parameters::warp_lanes / lanes) == 0) set(t_.first_quad);
         next();
         break;
       case TokenKind::System: set(t_.system); next(); break;
@@ -64,7 +70,41 @@ class Embedder {
         speak_from(0, 0);
         break;
       case TokenKind::Value:
-      case TokenKind::LastValue: value(); break;
+      case TokenKind::LastValue:
+      case TokenKind::OnesValue: value(); break;
+      case TokenKind::NewValue:
+      case TokenKind::LastNewValue:
+      case TokenKind::OnesNewValue: new_value(); break;
+      case TokenKind::Read:
+        set(t_.use_control);
+        set(t_.want_value);
+        speak_from(k.a, 0);
+        break;
+      case TokenKind::Wait:
+        set(t_.waiting, k.a);
+        bits(t_.mask, k.b);
+        next();
+        break;
+      case TokenKind::Meet:
+        set(t_.meet);
+        bits(t_.number_bits, k.a);
+        next();
+        break;
+      case TokenKind::MeetNone: set(t_.meet_none); next(); break;
+      case TokenKind::Release:
+        set(t_.release);
+        bits(t_.number_bits, k.a);
+        next();
+        break;
+      case TokenKind::ReleaseKind:
+        set(static_cast<isa::WaitKind>(k.a) == isa::WaitKind::Yield ? t_.release_yield : t_.release_barrier);
+        set(t_.want_first_quad);
+        break;
+      case TokenKind::Stuck:
+        bits(t_.fault_code, isa::stuck_code);
+        set(t_.sets_fault);
+        set(t_.want_system);
+        break;
       case TokenKind::Predicate:
         set(t_.predicate, k.a);
         bits(t_.mask, k.b);
@@ -113,6 +153,7 @@ class Embedder {
     set(t_.number_low, token_.a % 128);
     set(t_.number_high, token_.a / 128);
     set(t_.index);
+    set(t_.begins_row);
   }
   void next() {
     set(t_.want_next);
@@ -123,22 +164,54 @@ class Embedder {
     set(t_.next_byte, byte);
   }
 
-  void value() {
-    const auto [kind, lane, byte, value] = token_;
-    const bool last = kind == TokenKind::LastValue;
-    set(t_.lane, lane);
-    set(t_.byte, byte);
-    bits(t_.value, value);
-    for (int b = byte; b < (last ? 4 : byte + 1); ++b) set(t_.stage, b);
+  // The bits that the token says, and the bytes that it says them of.
+  void said() {
+    const std::uint32_t word = isa::spoken_bits(token_);
+    for (int i = 0; i < word_bits; ++i)
+      if (word >> i & 1) set(t_.said, i);
+    const int end = isa::ending_of(token_) == Ending::Ones ? 4 : token_.b + 1;
+    for (int b = token_.b; b < end; ++b) set(t_.stage, b);
     set(t_.use_control);
-    if (last && lane == lanes - 1) {
+  }
+
+  void value() {
+    const int lane = token_.a, byte = token_.b;
+    said();
+    set(t_.lane, lane);
+    if (isa::ending_of(token_) == Ending::More) {
+      set(t_.want_value);
+      speak_from(lane, byte + 1);
+      return;
+    }
+    set(t_.last_value);
+    if (lane < lanes - 1) {
+      set(t_.recall, lane);
+      set(t_.want_value);
+      speak_from(lane + 1, 0);
+    } else {
       set(t_.row_end);
       set(t_.use_instruction);
       next();
-    } else {
-      set(t_.want_value);
-      speak_from(last ? lane + 1 : lane, last ? 0 : byte + 1);
     }
+  }
+
+  void new_value() {
+    const int lane = token_.a, byte = token_.b;
+    said();
+    set(t_.renewed);
+    set(t_.select, lane);
+    if (isa::ending_of(token_) == Ending::More) {
+      set(t_.renewing);
+      set(t_.recall, lane);
+      set(t_.want_new_value);
+      set(t_.next_byte, byte + 1);
+      return;
+    }
+    set(t_.commit);
+    if (lane == lanes - 1)
+      next();
+    else
+      set(t_.want_read, lane + 1);
   }
 
   void memory_lane() {
@@ -152,6 +225,7 @@ class Embedder {
     const isa::OpInfo& op = isa::info(static_cast<Op>(token_.a));
     const int x = token_.c;
     set(t_.op);
+    set(t_.begins_row);
     bits(t_.at, token_.b);
     bits(t_.executing, x);
     set(t_.use_control);
@@ -170,8 +244,9 @@ class Embedder {
     controls(control_word(op, x));
     if (op.reads_b()) set(t_.reads_b);
     if (op.unit == Unit::Load || op.unit == Unit::CopyOut) set(t_.b_is_offset);
+    if (op.unit == Unit::Store || op.unit == Unit::Atomic) set(t_.sets_offset);
     const int first = x & 1 ? 0 : x & 2 ? 1 : x & 4 ? 2 : 3;
-    if (op.accesses_global()) set(t_.check);
+    if (op.accesses_memory()) set(t_.check);
 
     switch (op.unit) {
       case Unit::Store: set(t_.want_store, first); return;
@@ -189,7 +264,22 @@ class Embedder {
         return;
       case Unit::Branch: set(t_.branch); set(t_.want_next); return;
       case Unit::Exit: set(t_.exit); set(t_.want_next); return;
-      case Unit::Limit: set(t_.limit); set(t_.want_next); return;
+      case Unit::Limit:
+        set(op.mode == isa::Mode::Shared ? t_.shared_limit : t_.limit);
+        set(t_.want_next);
+        return;
+      case Unit::Put:
+        set(t_.puts);
+        if (op.mode == isa::Mode::Vote) {
+          set(t_.predicate_sources);
+          set(t_.use_predicates);
+        }
+        [[fallthrough]];
+      case Unit::Wait:
+        set(t_.wait_for, static_cast<int>(isa::wait_kind(op)));
+        if (op.mode == isa::Mode::NamedBarrier) set(t_.named_barrier);
+        return;
+      case Unit::Resume: set(t_.sets_fault); set(t_.want_release_barrier); return;
       case Unit::Run: set(t_.run); set(t_.sets_fault); set(t_.want_first_quad); return;
       case Unit::Halt: set(t_.want_end); return;
       case Unit::RegisterClass: set(t_.select, 0); set(t_.want_class); return;
@@ -198,8 +288,8 @@ class Embedder {
       default: break;
     }
     // What is left speaks a row.
-    if (op.unit == Unit::Select) {
-      set(t_.select_op);
+    if (op.has('q')) {
+      set(t_.sets_choice);
       set(t_.predicate_sources);
       set(t_.use_predicates);
     }
@@ -227,9 +317,8 @@ TokenInputs make_token_inputs(Circuit& c) {
   t.number_low = one_hot_inputs(c, "number_low", 128);
   t.number_high = one_hot_inputs(c, "number_high", 32);
   t.number_bits = circuit::input_word(c, "number_bits", 11);
-  t.value = circuit::input_word(c, "value", 8);
+  t.said = circuit::input_word(c, "said", word_bits);
   t.lane = one_hot_inputs(c, "lane", lanes);
-  t.byte = one_hot_inputs(c, "byte", 4);
   t.stage = circuit::input_word(c, "stage", 4);
   t.predicate = one_hot_inputs(c, "predicate", Parameters::predicates);
   t.mask = circuit::input_word(c, "mask", lanes);
@@ -241,6 +330,10 @@ TokenInputs make_token_inputs(Circuit& c) {
   t.fault_code = circuit::input_word(c, "fault_code", 10);
   t.select = one_hot_inputs(c, "select", lanes);
   t.next_byte = one_hot_inputs(c, "next_byte", 4);
+  t.recall = one_hot_inputs(c, "recall", lanes);
+  t.waiting = one_hot_inputs(c, "waiting", static_cast<int>(isa::wait_letters.size()));
+  t.wait_for = one_hot_inputs(c, "wait_for", static_cast<int>(isa::wait_letters.size()));
+  t.want_read = one_hot_inputs(c, "want_read", lanes);
   t.want_store = one_hot_inputs(c, "want_store", lanes);
   t.want_copy = one_hot_inputs(c, "want_copy", lanes);
   const std::pair<const char*, Signal*> flags[] = {
@@ -251,7 +344,13 @@ TokenInputs make_token_inputs(Circuit& c) {
       {"use_instruction", &t.use_instruction}, {"use_predicates", &t.use_predicates}, {"use_pcs", &t.use_pcs},
       {"reads_register", &t.reads_register}, {"reads_b", &t.reads_b}, {"b_is_offset", &t.b_is_offset},
       {"check", &t.check}, {"compare", &t.compare}, {"writes_predicate", &t.writes_predicate},
-      {"predicate_sources", &t.predicate_sources}, {"select_op", &t.select_op}, {"branch", &t.branch},
+      {"predicate_sources", &t.predicate_sources}, {"sets_choice", &t.sets_choice}, {"puts", &t.puts},
+      {"last_value", &t.last_value}, {"renewed", &t.renewed}, {"begins_row", &t.begins_row}, {"renewing", &t.renewing}, {"commit", &t.commit},
+      {"named_barrier", &t.named_barrier}, {"meet", &t.meet}, {"meet_none", &t.meet_none},
+      {"release", &t.release}, {"release_barrier", &t.release_barrier}, {"release_yield", &t.release_yield},
+      {"first_quad", &t.first_quad}, {"enters", &t.enters}, {"sets_offset", &t.sets_offset},
+      {"shared_limit", &t.shared_limit}, {"want_new_value", &t.want_new_value},
+      {"want_release_barrier", &t.want_release_barrier}, {"branch", &t.branch},
       {"exit", &t.exit}, {"run", &t.run}, {"limit", &t.limit}, {"want_next", &t.want_next}, {"want_c", &t.want_c},
       {"want_keep", &t.want_keep}, {"want_value", &t.want_value}, {"want_thread_index", &t.want_thread_index},
       {"want_constant", &t.want_constant}, {"want_class", &t.want_class}, {"want_end", &t.want_end},
@@ -259,12 +358,21 @@ TokenInputs make_token_inputs(Circuit& c) {
   for (const auto& [name, signal] : flags) *signal = c.input(name);
   // A token is of one kind; what only op tokens set excludes what other kinds set.
   c.exclusive({t.quad, t.system, t.pc, t.index, t.op, t.operand_c, t.keep, t.store, t.copy, t.row_end,
-               t.sets_register_class});
+               t.sets_register_class, t.renewing, t.commit, t.meet, t.meet_none, t.release, t.release_barrier,
+               t.release_yield, t.waiting[0], t.waiting[1], t.waiting[2]});
   c.exclusive({t.reads_register, t.reads_b, t.b_is_offset});
-  c.exclusive({t.compare, t.check, t.predicate_sources, t.branch, t.exit, t.run, t.limit});
+  c.exclusive({t.compare, t.check, t.predicate_sources, t.branch, t.exit, t.run, t.limit, t.shared_limit});
+  c.exclusive({t.compare, t.check, t.sets_choice, t.puts, t.branch, t.exit, t.run, t.limit, t.shared_limit});
+  c.exclusive({t.compare, t.check, t.wait_for[0], t.wait_for[1], t.wait_for[2], t.branch, t.exit, t.run});
   c.exclusive({t.sets_register_class, t.sets_fault, t.quad, t.system, t.pc, t.index});
+  for (const Signal waits : {t.wait_for[0], t.named_barrier})
+    for (const Signal enters : {t.enters, t.first_quad})
+      c.exclusive({waits, t.wait_for[1], t.wait_for[2], enters, t.meet, t.meet_none, t.release, t.release_barrier, t.release_yield,
+                   t.run});
+  c.exclusive({t.recall[0], t.recall[1], t.recall[2], t.recall[3], t.row_end});
   Signals wants = {t.want_next, t.want_c, t.want_keep, t.want_value, t.want_thread_index, t.want_constant,
-                   t.want_class, t.want_end, t.want_system, t.want_first_quad, t.want_illegal, t.operand_c};
+                   t.want_class, t.want_end, t.want_system, t.want_first_quad, t.want_illegal, t.want_new_value, t.want_release_barrier, t.operand_c};
+  wants.insert(wants.end(), t.want_read.begin(), t.want_read.end());
   wants.insert(wants.end(), t.want_store.begin(), t.want_store.end());
   wants.insert(wants.end(), t.want_copy.begin(), t.want_copy.end());
   c.exclusive(wants);
@@ -309,6 +417,10 @@ Speech make_speech(Circuit& c) {
   for (int lane = 0; lane < lanes; ++lane) {
     s.value[static_cast<std::size_t>(lane)] = family(fmt::format("value{}", lane), 3);
     s.last_value[static_cast<std::size_t>(lane)] = family(fmt::format("last_value{}", lane), 4);
+    s.ones_value[static_cast<std::size_t>(lane)] = family(fmt::format("ones_value{}", lane), 3);
+    s.ones_new_value[static_cast<std::size_t>(lane)] = family(fmt::format("ones_new_value{}", lane), 3);
+    s.new_value[static_cast<std::size_t>(lane)] = family(fmt::format("new_value{}", lane), 3);
+    s.last_new_value[static_cast<std::size_t>(lane)] = family(fmt::format("last_new_value{}", lane), 4);
   }
   s.store = family("store", lanes);
   s.copy = family("copy", lanes);
@@ -321,6 +433,14 @@ Speech make_speech(Circuit& c) {
   s.operand_c = c.bus("operand_c");
   s.keep = c.bus("keep");
   s.end = c.bus("end");
+  s.read = family("read", lanes);
+  s.wait = family("wait", static_cast<int>(isa::wait_letters.size()));
+  s.meet = family("meet", Parameters::instructions / 128);
+  s.release = family("release", Parameters::instructions / 128);
+  s.meet_none = c.bus("meet_none");
+  s.release_barrier = c.bus("release_barrier");
+  s.release_yield = c.bus("release_yield");
+  s.stuck = c.bus("stuck");
   return s;
 }
 
@@ -353,6 +473,19 @@ void unembed_vocabulary(Circuit& c, const Speech& s) {
       case TokenKind::Keep: say(s.keep); break;
       case TokenKind::Value: say(s.value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
       case TokenKind::LastValue: say(s.last_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::OnesValue: say(s.ones_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::OnesNewValue: say(s.ones_new_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::NewValue: say(s.new_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::LastNewValue: say(s.last_new_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::Read: say(s.read[a]); break;
+      case TokenKind::Wait: say(s.wait[a], {s.digits.high[b]}); break;
+      case TokenKind::Meet: say(s.meet[a / 128], spell(s.pc_digits, t.a >> 4 & 7, t.a & 15)); break;
+      case TokenKind::MeetNone: say(s.meet_none); break;
+      case TokenKind::Release: say(s.release[a / 128], spell(s.pc_digits, t.a >> 4 & 7, t.a & 15)); break;
+      case TokenKind::ReleaseKind:
+        say(static_cast<isa::WaitKind>(t.a) == isa::WaitKind::Yield ? s.release_yield : s.release_barrier);
+        break;
+      case TokenKind::Stuck: say(s.stuck); break;
       case TokenKind::Predicate: say(s.predicate[a], {s.digits.high[b]}); break;
       case TokenKind::Store: say(s.store[a]); break;
       case TokenKind::Copy: say(s.copy[a]); break;

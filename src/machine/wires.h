@@ -36,10 +36,23 @@ struct TokenInputs {
   Signal index;                          // <I> <H> <TI> <CB>
   Signal op, operand_c, keep, store, copy;
   // value tokens
-  Signals value;           // [8] bits of the byte
-  Signals lane, byte;      // [4] one-hot each: where it stands
-  Signals stage;           // [4] staging heads that this token writes
+  Signals said;            // [32] bits of the word that this token says: of its byte, and the ones above it
+  Signals lane;            // [4] one-hot: where it stands; none for new bytes
+  Signals stage;           // [4] bytes that this token says
+  Signal renewed;          // it is a new byte
+  Signal begins_row;       // bytes of a row that are not spoken from here on are 0
+  Signal last_value;       // last token of a lane
   Signal row_end;          // last token of lane 3
+  Signals recall;          // [4] the staged word of this lane is read
+  Signal renewing;         // a new byte of an atomic operation, more follow
+  Signal commit;           // its last new byte: the word is stored
+  // waiting
+  Signals waiting;         // [3] one-hot kind, <WAIT k mask>
+  Signals wait_for;        // [3] one-hot kind, op tokens that wait and execute
+  Signal named_barrier;    // of these, BAR.NAMED
+  Signal meet, meet_none, release, release_barrier, release_yield;
+  Signal first_quad;       // <Q 8 w>
+  Signal enters;           // <Q n>
   // <Pn mask>
   Signals predicate;  // [7] one-hot n
   Signals mask;       // [4]
@@ -60,18 +73,29 @@ struct TokenInputs {
   Signal reads_register;   // <PC> <FW> <C> <KEEP>: operand registers (op tokens: reads_b)
   Signal reads_b;          // op tokens with a B operand
   Signal b_is_offset;      // op tokens whose B operand is the immediate offset of a memory operand
-  Signal check;            // op tokens that access global memory and execute
+  Signal sets_offset;      // op tokens whose offset is not B
+  Signal check;            // op tokens that access memory and execute
   Signal compare;          // op tokens that compare and execute
   Signal writes_predicate; // op tokens that compute a predicate and execute
   Signal predicate_sources;  // op tokens that read q (and r)
-  Signal select_op, branch, exit, run, limit;
+  Signal sets_choice;      // op tokens that keep a predicate for the value tokens
+  Signal puts;             // op tokens that show a word or a predicate to the warp
+  Signal branch, exit, run, limit, shared_limit;
   // the lane whose operands are selected in this pass, and the byte that is spoken next
   Signals select;     // [4] one-hot
   Signals next_byte;  // [4] one-hot
   // what comes next, as far as the token alone decides it
   Signal want_next, want_c, want_keep, want_value, want_thread_index, want_constant, want_class, want_end, want_system,
-      want_first_quad, want_illegal;
+      want_first_quad, want_illegal, want_new_value, want_release_barrier;
   Signals want_store, want_copy;  // [4] first executing lane
+  Signals want_read;              // [4] lane
+};
+
+// An address decoded in two one-hot halves, whose product a projection takes for free.
+struct SplitOneHot {
+  Signals high, low;
+  // row i of a head is on when both halves say i
+  std::vector<HeadSpec::Row> rows() const;
 };
 
 struct Wires {
@@ -89,8 +113,21 @@ struct Wires {
   Signals class_is;                 // [4] register class
   Signals fault_code;               // [10]
   Signals executing;                // [4]
+  Signals warp_bits;                // [5] of the quad, also at value tokens
   Signals control;                  // [control_count]
   Signals staged;                   // [128] the row, complete at row_end
+  Signals stored;                   // [32] the new word of an atomic operation, complete at commit
+  Signals meet, released;           // [11] program counters
+  Signal meet_holds, released_holds;
+  Signal releases_barrier, releases_yield;  // what the lanes of the block are released from
+  Signal yield_waits, warp_yields, barrier_waits, named_waits;
+
+  // atomic operations: an executing lane's word is complete, or new bytes of it are: the data path works on it
+  Signal turn;                      // its last old byte was spoken
+  Signals recalled;                 // [32] the old word
+  Linear renews() const { return turn + Linear(token.renewing); }
+  Signals next_byte;                // [4] one-hot: byte that is spoken next
+  Signals select;                   // [4] one-hot: lane whose operands are read and whose byte is spoken next
 
   // fetch (layer 2)
   Signals instruction;  // [128]
@@ -117,19 +154,27 @@ struct Wires {
   Signal flush, saturate, negate_a, negate_b, negate_c, absolute_a, absolute_b;
   Signals table;                           // [8] of LOP3
   Signals last_thread;                     // [10] threads - 1
-  Signals limit;                           // [10] bits 8 .. 17
+  Signals limit, shared_limit;             // [10] bits 8 .. 17
+  Signals offset;                          // [32] immediate of a memory operand whose B is data
   Signal lane_executes;                    // the selected lane executes
-  Signal address_used;                     // global memory is accessed in this pass
+  Signal address_used;                     // memory is accessed in this pass
   Signals address;                         // [18] of that access
+  Signal in_shared;                        // it is in shared memory
+  Signals address_low;                     // [2] of operand A of the selected lane, when a part of a word is stored
+  Signal counts;                           // INC, DEC: the word counts
   Signals host_line;                       // [128]
-  Signals loaded;                          // [32] global memory
+  Signals loaded;                          // [32] memory
+  Signals shown;                           // [32] what threads show to the warp
 
   // decisions
   Signals bad, misaligned;  // [4] lanes whose address is refused
   Signals first_bad;        // [4]
   Signals new_predicate;    // [4] comparison result before merging
-  Signals alive;            // [4]
+  std::array<Signals, isa::wait_letters.size()> waiting;  // [3][4] lanes that wait
+  Signals runnable;         // [4] lanes that live and do not wait
+  SplitOneHot quad_key;     // the quad, mod 128, where program counters are read
   Signal last_quad;         // this quad is the block's last
+  Signal warp_end;          // or the last of its warp
 
   const Signal& control_bit(Control bit) const { return control[static_cast<std::size_t>(bit)]; }
   Linear user() const { return 1 - Linear(system); }  // a quad of the kernel issues
@@ -153,12 +198,6 @@ inline void add_positive(Circuit& c, Signal bus, const Linear& form, const Linea
 // The op has this control bit and the selected lane executes it: a bit of its own, for units that use it as a factor.
 Signal executes(Circuit& c, const Wires& w, Control control);
 
-// An address decoded in two one-hot halves, whose product a projection takes for free.
-struct SplitOneHot {
-  Signals high, low;
-  // row i of a head is on when both halves say i
-  std::vector<HeadSpec::Row> rows() const;
-};
 // Decodes bits (least significant first; the low half takes `low_bits` of them); silent when `enable` is 0. One MLP.
 SplitOneHot split_decode(Circuit& c, const std::string& name, const Word& bits, int low_bits, const Linear& enable);
 

@@ -59,4 +59,13 @@ bool commutes(Op op) {
   }
 }
 
+Op without_result(Op op) {
+  const isa::OpInfo& info = isa::info(op);
+  if (info.unit != Unit::Atomic || !info.writes_register()) return op;
+  if (op == Op::AtomExch) return Op::St;
+  for (const isa::OpInfo& other : isa::op_table)
+    if (other.unit == Unit::Atomic && other.mode == info.mode && !other.writes_register()) return other.op;
+  return op;
+}
+
 }  // namespace qwengpu::ptx::ir

@@ -11,5 +11,8 @@ using isa::compute;
 // The compare with its operands exchanged.
 isa::Op swapped(isa::Op compare);
 bool commutes(isa::Op op);
+// What does the same to memory as the atomic operation and gives no result; the operation itself where there
+// is none.
+isa::Op without_result(isa::Op atomic);
 
 }  // namespace qwengpu::ptx::ir

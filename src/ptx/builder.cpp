@@ -60,33 +60,10 @@ void Builder::loc_line(std::string_view text) {
   loc_line_ = line;
 }
 
-void Builder::space(std::string_view text) {
-  variable_ = {};
-  variable_.space = text;
-  variable_.where = where;
-}
-
-void Builder::variable_name(std::string_view text) {
-  variable_.name = text;
-  variable_.array = false;
-  variable_.elements = 1;
-}
-
-void Builder::bound(std::string_view text) {
-  const std::uint64_t count = number(text);
-  if (count != 0 && variable_.elements > (std::uint64_t{1} << 40) / count) fail("array is too large");
-  variable_.elements *= count;
-}
-
-void Builder::commit_variable() { (in_body_ ? function_.variables : module_.variables).push_back(variable_); }
-void Builder::variable_end() { commit_variable(); }
-// The declarations of one statement share everything in front of the name.
-void Builder::more_variable() { commit_variable(); }
-void Builder::parameter_end() { function_.parameters.push_back(variable_); }
-
 void Builder::function_begin(bool entry) {
   function_ = {};
   function_.entry = entry;
+  external_ = false;
   function_.where = where;
 }
 
@@ -247,6 +224,11 @@ Operand Builder::resolve(std::string_view text) {
 }
 
 void Builder::name(std::string_view text) { push(resolve(text)); }
+
+void Builder::name_offset(std::string_view text) {
+  const std::uint64_t value = number(text);
+  operands_.back().back().value = offset_negative_ ? 0 - value : value;
+}
 
 void Builder::sink() { push({}); }
 

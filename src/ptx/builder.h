@@ -16,7 +16,8 @@ namespace qwengpu::ptx {
 struct ParseLimits {
   static constexpr std::size_t scopes_deep = 64;
   static constexpr std::size_t instructions = 200'000;
-  static constexpr std::size_t operands = 64;  // of an instruction, at each level
+  static constexpr std::size_t operands = 64;             // of an instruction, at each level
+  static constexpr std::size_t initial_values = 1 << 20;  // of all variables
 };
 
 class Builder {
@@ -42,11 +43,25 @@ class Builder {
   void pointer() { variable_.pointer = true; }
   void variable_type(std::string_view text) { variable_.type = text; }
   void variable_name(std::string_view text);
-  void bound_begin() { variable_.array = true; }
+  void external() { external_ = true; }
+  void vector_width(std::string_view text) { variable_.vector = small_number(text); }
   void bound(std::string_view text);
+  void bound_end();
   void variable_end();
   void parameter_end();
   void more_variable();
+  void module_variable_end() { external_ = false; }
+
+  // Initialisers.
+  void initial_open();
+  void initial_close();
+  void initial_integer(std::string_view text);
+  void initial_float(std::string_view text, int bits);
+  void initial_real(std::string_view text);
+  void initial_name(std::string_view text);
+  void initial_sign(std::string_view text) { offset_negative_ = text == "-"; }
+  void initial_addend(std::string_view text);
+  void initial_mask(std::string_view text) { initial_mask_ = number(text); }
 
   // Functions.
   void function_begin(bool entry);
@@ -76,6 +91,7 @@ class Builder {
   void float_bits(std::string_view text, int bits);
   void real(std::string_view text);
   void name(std::string_view text);
+  void name_offset(std::string_view text);
   void sink();
   void list_open();
   void list_close(syntax::Operand::Kind kind);
@@ -106,6 +122,7 @@ class Builder {
   int find_register(const std::string& register_name);
   void push(syntax::Operand operand);
   void commit_variable();
+  void initial(syntax::Initial value);
 
   std::string path_;
   syntax::Module module_;
@@ -116,6 +133,9 @@ class Builder {
 
   int file_ = 0, pending_loc_file_ = 0, loc_file_ = 0, loc_line_ = 0;
   syntax::Variable variable_;
+  bool bound_given_ = false, external_ = false;
+  std::uint64_t initial_element_ = 0, initial_mask_ = 0;
+  std::size_t initial_depth_ = 0, initial_values_ = 0;
   std::string register_type_, register_name_, label_;
   std::uint64_t register_count_ = 0;
   bool register_range_ = false;

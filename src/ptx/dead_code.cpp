@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ptx/arithmetic.h"
 #include "ptx/flow.h"
 #include "ptx/passes.h"
 
@@ -41,6 +42,16 @@ bool eliminate_dead_code(Function& function) {
   }
 
   bool changed = false;
+  // Atomic operations whose old word nobody reads.
+  for (Block& block : function.blocks)
+    for (Instruction& i : block.code) {
+      if (!i.is_atomic() || i.d == none || live[static_cast<std::size_t>(i.d)]) continue;
+      const isa::Op op = without_result(i.op);
+      if (op == i.op) continue;
+      i.op = op;
+      i.d = none;
+      changed = true;
+    }
   for (Block& block : function.blocks)
     changed |= std::erase_if(block.code, [&](const Instruction& i) {
                  if (i.guard == never) return true;

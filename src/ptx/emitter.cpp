@@ -130,24 +130,85 @@ Value Emitter::select(Predicate condition, Value a, Value b) {
   return Value::reg(i.d);
 }
 
-Value Emitter::load(Value address, std::uint32_t offset) {
+Value Emitter::op_carry(Op op, Value a, Value b, Predicate carry) {
   Instruction i;
-  i.op = Op::Ldg;
+  i.op = op;
   i.d = function_.new_register();
-  i.a = address;
-  i.offset = offset;
+  i.a = a;
+  i.b = b;
+  i.pa = carry;
   append(i);
   return Value::reg(i.d);
 }
 
-void Emitter::store(Value address, std::uint32_t offset, Value value) {
+void Emitter::load_to(int d, Op op, Place place, Predicate guard) {
   Instruction i;
-  i.op = Op::Stg;
-  i.a = address;
-  i.b = value;
-  i.offset = offset;
+  i.op = op;
+  i.guard = guard;
+  i.d = d;
+  i.a = place.base;
+  i.offset = place.offset;
+  i.is_volatile = true;
   append(i);
 }
+
+Value Emitter::load(Op op, Place place, bool is_volatile) {
+  Instruction i;
+  i.op = op;
+  i.d = function_.new_register();
+  i.a = place.base;
+  i.offset = place.offset;
+  i.is_volatile = is_volatile;
+  append(i);
+  return Value::reg(i.d);
+}
+
+void Emitter::store(Op op, Place place, Value value, Predicate guard) {
+  Instruction i;
+  i.op = op;
+  i.guard = guard;
+  i.a = place.base;
+  i.b = value;
+  i.offset = place.offset;
+  append(i);
+}
+
+Value Emitter::atomic(Op op, Place place, Value b, Value c, const Form& form) {
+  Instruction i;
+  i.op = op;
+  i.d = function_.new_register();
+  i.a = place.base;
+  i.b = b;
+  i.c = c;
+  i.offset = place.offset;
+  i.form = form;
+  append(i);
+  return Value::reg(i.d);
+}
+
+void Emitter::wait(Op op) {
+  Instruction i;
+  i.op = op;
+  append(i);
+}
+
+void Emitter::put(Value word) {
+  Instruction i;
+  i.op = Op::ShflPut;
+  i.b = word;
+  append(i);
+}
+
+void Emitter::put(Predicate vote) {
+  Instruction i;
+  i.op = Op::VotePut;
+  i.pa = vote;
+  append(i);
+}
+
+Value Emitter::get_word(Value thread) { return op(Op::ShflGet, thread, Value{}); }
+
+Value Emitter::get_votes() { return op(Op::VoteGet, Value{}, Value{}); }
 
 int Emitter::new_block() {
   if (function_.blocks.size() > most_instructions)

@@ -48,8 +48,26 @@ class Emitter {
   void predicate_to(int p, Predicate value);
   Value select(Predicate condition, Value a, Value b);
 
-  Value load(Value address, std::uint32_t offset);
-  void store(Value address, std::uint32_t offset, Value value);
+  // IADD.X and ISUB.X.
+  Value op_carry(isa::Op op, Value a, Value b, Predicate carry);
+
+  // Memory at base + offset.
+  struct Place {
+    Value base;
+    std::uint32_t offset = 0;
+    Place operator+(std::uint32_t bytes) const { return {base, offset + bytes}; }
+  };
+  Value load(isa::Op op, Place place, bool is_volatile = false);
+  void load_to(int d, isa::Op op, Place place, Predicate guard);               // volatile
+  void store(isa::Op op, Place place, Value value, Predicate guard = always);  // RED too
+  Value atomic(isa::Op op, Place place, Value b, Value c = {}, const Form& form = {});
+
+  // Waiting, and what the lanes of a warp show one another.
+  void wait(isa::Op op);  // BAR, WARPSYNC, ...
+  void put(Value word);
+  void put(Predicate vote);
+  Value get_word(Value thread);
+  Value get_votes();
 
   int new_block();
   void start(int block) { block_ = block; }

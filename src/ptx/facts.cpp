@@ -41,6 +41,8 @@ std::uint32_t ones_of_special(std::uint32_t number) {
       return Parameters::warp_lanes - 1;
     case isa::Special::WarpId:
       return ones_below(Parameters::max_threads / Parameters::warp_lanes - 1);
+    case isa::Special::Thread:
+      return ones_below(Parameters::max_threads - 1);
     case isa::Special::QuadLane:
       return Parameters::lanes - 1;
     default:
@@ -100,6 +102,10 @@ std::uint32_t Facts::possible_ones(const Value& value, int depth) const {
     case Op::Popc:
     case Op::Clz:
       return 63;
+    case Op::LdU8:
+      return 0xff;
+    case Op::LdU16:
+      return 0xffff;
     case Op::BfeU:
       return i->b.is_immediate() ? ones_below((std::uint64_t{1} << std::min(i->b.number >> 8 & 255, 32u)) - 1)
                                  : 0xffffffff;

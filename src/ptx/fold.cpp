@@ -31,12 +31,14 @@ class Folder {
         return select();
       case Unit::Load:
       case Unit::Store:
+      case Unit::Atomic:
         return memory();
       default:
         break;
     }
     if (i_.d == none || i_.op == Op::Mov) return false;
     if (float_operands() || order_operands() || constant() || no_ones()) return true;
+    if (i_.info().mode == isa::Mode::Carry) return carry();
     switch (i_.info().unit) {
       case Unit::Add:
         return add();
@@ -197,6 +199,17 @@ class Folder {
     return false;
   }
 
+  // a + b + q and a - b - 1 + q with a known q.
+  bool carry() {
+    if (!i_.pa.fixed()) return false;
+    const bool sum = i_.op == Op::IaddX, in = i_.pa == always;
+    if (in == sum && !i_.b.is_immediate()) return false;  // a + b + 1 of two registers stays as it is
+    i_.pa = {};
+    const std::uint32_t one = in == sum ? 1 : 0;
+    if (one == 0) return become(sum ? Op::Iadd : Op::Isub, i_.a, i_.b);
+    return become(sum ? Op::Iadd : Op::Isub, i_.a, Value::imm(i_.b.number + 1));
+  }
+
   bool multiply() {
     if (i_.op == Op::Imul) {
       if (i_.b.is(1)) return move(i_.a);
@@ -286,7 +299,8 @@ class Folder {
     if (!i_.b.is_immediate()) return false;
     const std::uint32_t b = i_.b.number;
     if (const Instruction* choice = made_by_constants(i_.a)) {
-      const bool yes = isa::compare(i_.op, choice->a.number, b), no = isa::compare(i_.op, choice->b.number, b);
+      const bool yes = isa::compare(i_.op, choice->a.number, b),
+                 no = isa::compare(i_.op, choice->b.number, b);
       return decide(yes == no ? (yes ? always : never) : yes ? choice->pa : !choice->pa);
     }
     return by_range(b);

@@ -74,7 +74,11 @@ struct list : p::seq<list_open, p::must<p::opt<p::list<vector_element, sign<','>
 
 struct negation : sign<'!'> {};
 struct second : p::seq<sign<'|'>, p::must<p::sor<token<sink>, token<name_operand>>>> {};
-struct plain_operand : p::sor<address, vector, list, number_operand, token<sink>, token<name_operand>> {};
+// A variable's address, plus a constant: table+16.
+struct name_offset_number : integer {};
+struct name_offset : p::seq<token<offset_sign>, p::must<token<name_offset_number>>> {};
+struct plain_operand : p::sor<address, vector, list, number_operand, token<sink>,
+                              p::seq<token<name_operand>, p::opt<name_offset>>> {};
 struct operand : p::seq<p::opt<negation>, plain_operand, p::opt<second>> {};
 
 // ---- Statements ----
@@ -95,7 +99,8 @@ struct label : p::seq<token<label_name>, sign<':'>, p::not_at<p::one<':'>>> {};
 // ---- Declarations (chapter 5) ----
 
 struct type_name : p::plus<p::alnum> {};
-struct vector_width : token<p::seq<p::one<'.'>, p::one<'v'>, p::one<'2', '4', '8'>, p::not_at<follow>>> {};
+struct vector_width_number : p::one<'2', '4', '8'> {};
+struct vector_width : token<p::seq<p::one<'.'>, p::one<'v'>, vector_width_number, p::not_at<follow>>> {};
 
 struct register_type : type_name {};
 struct register_name : name {};
@@ -134,9 +139,31 @@ struct register_space : directive<'r', 'e', 'g'> {};
 struct parameter : p::seq<p::sor<space, register_space>, p::must<variable_declarator>> {};
 struct parameters : p::seq<sign<'('>, p::must<p::opt<p::list<parameter, sign<','>>>, sign<')'>>> {};
 
-struct initialiser : p::seq<sign<'='>, p::must<p::until<p::at<p::one<';'>>, p::sor<quoted, p::any>>>> {};
+// Numbers, addresses (name, name + 4, generic(name) + 4, one byte of those: 0xff00(name)), and lists of them.
+struct initial_integer : integer_operand {};
+struct initial_bits32 : float_bits {};
+struct initial_bits64 : double_bits {};
+struct initial_real : real_operand {};
+struct initial_number : token<p::sor<initial_bits32, initial_bits64, initial_integer, initial_real>> {};
+struct initial_name : name {};
+struct initial_sign : p::one<'+', '-'> {};
+struct initial_addend : integer {};
+struct initial_sum : p::seq<token<initial_sign>, p::must<token<initial_addend>>> {};
+struct generic : p::seq<p::string<'g', 'e', 'n', 'e', 'r', 'i', 'c'>, skip, sign<'('>> {};
+struct generic_name : p::seq<generic, p::must<token<initial_name>, sign<')'>>> {};
+struct initial_address : p::seq<p::sor<generic_name, token<initial_name>>, p::opt<initial_sum>> {};
+struct initial_mask : p::seq<hexadecimal, p::at<skip, p::one<'('>>> {};
+struct initial_part : p::seq<token<initial_mask>, sign<'('>, p::must<initial_address, sign<')'>>> {};
+struct initial_open : sign<'{'> {};
+struct initial_close : sign<'}'> {};
+struct initial_item;
+struct initial_list : p::seq<initial_open, p::must<p::opt<p::list<initial_item, sign<','>>>, initial_close>> {
+};
+struct initial_item : p::sor<initial_list, initial_part, initial_number, initial_address> {};
+struct initialiser : p::seq<sign<'='>, p::must<initial_item>> {};
 struct more_variable : p::seq<sign<','>, p::must<token<variable_name>, bounds, p::opt<initialiser>>> {};
-struct linkage : p::sor<directive<'v', 'i', 's', 'i', 'b', 'l', 'e'>, directive<'e', 'x', 't', 'e', 'r', 'n'>,
+struct extern_directive : directive<'e', 'x', 't', 'e', 'r', 'n'> {};
+struct linkage : p::sor<directive<'v', 'i', 's', 'i', 'b', 'l', 'e'>, extern_directive,
                         directive<'w', 'e', 'a', 'k'>, directive<'c', 'o', 'm', 'm', 'o', 'n'>> {};
 struct variable_first : p::seq<space, p::must<variable_declarator, p::opt<initialiser>>> {};
 struct variable : p::seq<variable_first, p::must<p::star<more_variable>, sign<';'>>> {};

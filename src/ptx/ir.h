@@ -67,11 +67,22 @@ struct Instruction {
   Predicate pa, pb;
   Form form;
   std::uint32_t offset = 0;  // of a memory operand
+  bool is_volatile = false;  // a load that is made whether its value is read or not
   int line = 0;              // number in Function::lines
 
   const isa::OpInfo& info() const { return isa::info(op); }
   bool guarded() const { return guard != always; }
-  bool has_effect() const { return op == isa::Op::Stg || op == isa::Op::Exit; }
+  bool is_exit() const { return op == isa::Op::Exit; }
+  bool is_load() const { return info().unit == isa::Unit::Load; }
+  bool is_atomic() const { return info().unit == isa::Unit::Atomic; }
+  // It does something besides writing its register: it stays, and where it is.
+  bool has_effect() const {
+    return info().unit == isa::Unit::Store || is_atomic() || is_exit() || info().waits() || is_volatile;
+  }
+  // Its result depends on what others did: the same operands do not make the same value.
+  bool reads_state() const {
+    return is_load() || is_atomic() || info().unit == isa::Unit::GetWord || info().unit == isa::Unit::GetVote;
+  }
   bool is_move() const { return op == isa::Op::Mov && !guarded(); }
   bool is_predicate_move() const { return op == isa::Op::PlopAnd && !guarded() && pb == always; }
   void exchange_operands() {

@@ -34,7 +34,7 @@ void order(Instruction& i) {
 template <class Visit>
 void for_each_register_operand(Instruction& i, Visit visit) {
   if (i.info().reads_a()) visit(i.a);
-  if (i.op == Op::Stg) visit(i.b);
+  if (i.info().has('m') && i.info().reads_b()) visit(i.b);
 }
 
 // One register for each constant, loaded where all its uses can see it, outside of loops.

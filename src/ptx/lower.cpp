@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "isa/parameters.h"
+#include "isa/request.h"
 
 namespace qwengpu::ptx {
 
@@ -52,24 +53,14 @@ std::string Modifiers::take_any(std::initializer_list<std::string_view> names) {
 // Groups of opcodes, by what the machine lacks for them.
 std::string missing(const Instruction& instruction) {
   static const std::unordered_map<std::string_view, std::string_view> reasons = {
-      {"bar", "barriers"},
-      {"barrier", "barriers"},
-      {"mbarrier", "barriers"},
-      {"atom", "atomic operations"},
-      {"red", "atomic operations"},
+      {"mbarrier", "asynchronous barriers"},
       {"call", "function calls"},
       {"brx", "indirect branches"},
-      {"alloca", "local memory"},
-      {"stacksave", "local memory"},
-      {"stackrestore", "local memory"},
+      {"alloca", "a stack of variable size"},
+      {"stacksave", "a stack of variable size"},
+      {"stackrestore", "a stack of variable size"},
       {"trap", "traps"},
       {"brkpt", "traps"},
-      {"shfl", "warp operations"},
-      {"vote", "warp operations"},
-      {"match", "warp operations"},
-      {"activemask", "warp operations"},
-      {"redux", "warp operations"},
-      {"elect", "warp operations"},
       {"tex", "textures and surfaces"},
       {"tld4", "textures and surfaces"},
       {"txq", "textures and surfaces"},
@@ -81,9 +72,6 @@ std::string missing(const Instruction& instruction) {
       {"ldmatrix", "matrix operations"},
       {"wgmma", "matrix operations"},
       {"stmatrix", "matrix operations"},
-      {"addc", "arithmetic with carry"},
-      {"subc", "arithmetic with carry"},
-      {"madc", "arithmetic with carry"},
   };
   for (const std::string_view type : {"f16", "f16x2", "bf16", "bf16x2", "f64", "tf32"})
     if (std::find(instruction.modifiers.begin(), instruction.modifiers.end(), type) !=
@@ -102,7 +90,8 @@ const Handler* find_handler(const Instruction& instruction) {
     if (const auto found = float_handlers().find(opcode); found != float_handlers().end())
       return &found->second;
   for (const HandlerTable* table :
-       {&integer_handlers(), &move_handlers(), &memory_handlers(), &control_handlers()})
+       {&integer_handlers(), &product_handlers(), &move_handlers(), &memory_handlers(), &atomic_handlers(),
+        &barrier_handlers(), &warp_handlers(), &control_handlers()})
     if (const auto found = table->find(opcode); found != table->end()) return &found->second;
   return nullptr;
 }
@@ -117,6 +106,7 @@ Lowering::Lowering(const syntax::Module& module, const syntax::Function& kernel,
     : module_(module),
       kernel_(kernel),
       path_(path),
+      variables_(module, kernel, path),
       emit_(result_.function),
       slots_(kernel.registers.size()) {}
 
@@ -156,8 +146,41 @@ void Lowering::lay_out_parameters() {
   result_.parameter_bytes = static_cast<int>(offset);
 }
 
+// What the machine keeps in memory for the kernel, besides its variables.
+void Lowering::reserve_memory() {
+  for (const Instruction& i : kernel_.body)
+    for (const Operand& operand : i.operands)
+      if (const isa::KernelParameter* parameter = find_parameter(operand.name);
+          parameter != nullptr && operand.kind == Kind::Symbol && parameter_copies_.count(operand.name) == 0)
+        parameter_copies_[operand.name] =
+            variables_.add_local(static_cast<std::uint32_t>(parameter->bytes), 16);
+  bool named = false, scratch = false;
+  for (const Instruction& i : kernel_.body) {
+    scratch |= i.opcode == "redux";
+    const BarrierUse use = barrier_use(i);
+    named |= use.named;
+    if (use.counts && barrier_counts_.count(*use.counts) == 0)
+      barrier_counts_[*use.counts] = variables_.add_global(4, 4);
+  }
+  if (named) result_.named_barriers = variables_.add_global(16 * isa::request::barriers, 16);
+  if (scratch) warp_scratch_ = variables_.add_local(4, 4);
+}
+
+void Lowering::copy_parameters() {
+  for (const auto& [name, local] : parameter_copies_) {
+    const isa::KernelParameter& parameter = *find_parameter(name);
+    const Value part = local_memory(Value::special(isa::Special::Thread));
+    for (int at = 0; at < parameter.bytes; at += 4)
+      emit_.store(
+          Op::St, {part, local + static_cast<std::uint32_t>(at)},
+          Value::constant(static_cast<std::uint32_t>(isa::constant::parameters + parameter.offset + at)));
+  }
+}
+
 Lowered Lowering::run() {
   lay_out_parameters();
+  reserve_memory();
+  copy_parameters();
   for (const auto& [name, instruction] : kernel_.labels)
     if (label_blocks_.count(instruction) == 0) label_blocks_[instruction] = emit_.new_block();
   for (std::size_t n = 0; n <= kernel_.body.size(); ++n) {
@@ -169,6 +192,9 @@ Lowered Lowering::run() {
   }
   emit_.exit();
   if (!diagnostics_.empty()) throw Unsupported(kernel_.name, std::move(diagnostics_));
+  result_.shared_bytes = variables_.shared_bytes();
+  result_.local_bytes = variables_.local_bytes();
+  result_.variables = variables_.image();
   return std::move(result_);
 }
 
@@ -232,233 +258,6 @@ void Lowering::report(const Instruction& instruction, const std::string& reason)
   diagnostic.reason = reason;
   if (std::find(diagnostics_.begin(), diagnostics_.end(), diagnostic) == diagnostics_.end())
     diagnostics_.push_back(std::move(diagnostic));
-}
-
-// ---- Operands ----
-
-const syntax::Operand& Lowering::operand(std::size_t number) const {
-  if (number >= current_->operands.size()) fail(fmt::format("operand {} is missing", number + 1));
-  return current_->operands[number];
-}
-
-Type Lowering::type(Modifiers& modifiers) const {
-  const auto type = modifiers.take_type();
-  if (!type) fail("no type");
-  if (type->bits == 128) reject("128-bit values not supported");
-  return *type;
-}
-
-Type Lowering::integer_type(Modifiers& modifiers) const {
-  const Type found = type(modifiers);
-  if (found.kind == 'f') reject(fmt::format("floating point of type .f{} not supported", found.bits));
-  return found;
-}
-
-bool Lowering::is_predicate(int reg) const {
-  return kernel_.registers[static_cast<std::size_t>(reg)].type == "pred";
-}
-
-Lowering::Slot& Lowering::slot(int reg) {
-  Slot& slot = slots_[static_cast<std::size_t>(reg)];
-  if (slot.lo != ir::none) return slot;
-  const std::string& name = kernel_.registers[static_cast<std::size_t>(reg)].type;
-  const auto type = parse_type(name);
-  if (!type) fail(fmt::format("register type .{}", name));
-  if (type->kind == 'p') {
-    slot.lo = result_.function.new_predicate();
-    return slot;
-  }
-  if (type->bits > 64) reject("128-bit registers not supported");
-  slot.lo = result_.function.new_register();
-  if (type->bits == 64) slot.hi = result_.function.new_register();
-  return slot;
-}
-
-int Lowering::register_bits(const Operand& operand) const {
-  const auto type = parse_type(kernel_.registers[static_cast<std::size_t>(operand.index)].type);
-  return type ? type->bits : 0;
-}
-
-void Lowering::check_width(const Operand& operand, int bits, bool wider_allowed) const {
-  if (operand.kind != Kind::Register) return;
-  const int have = register_bits(operand);
-  if (is_predicate(operand.index) || (wider_allowed ? have < bits : have != bits))
-    fail(fmt::format("register {} is a .{}", operand.name,
-                     kernel_.registers[static_cast<std::size_t>(operand.index)].type));
-}
-
-// PTX ISA, chapter 10.
-std::optional<Value> Lowering::special_register(const std::string& name) const {
-  static const std::unordered_map<std::string_view, Value> table = {
-      {"%tid.x", Value::special(isa::Special::TidX)},
-      {"%tid.y", Value::special(isa::Special::TidY)},
-      {"%tid.z", Value::special(isa::Special::TidZ)},
-      {"%tid.w", Value::imm(0)},
-      {"%laneid", Value::special(isa::Special::LaneId)},
-      {"%warpid", Value::special(isa::Special::WarpId)},
-      {"%ntid.x", Value::constant(isa::constant::ntid)},
-      {"%ntid.y", Value::constant(isa::constant::ntid + 4)},
-      {"%ntid.z", Value::constant(isa::constant::ntid + 8)},
-      {"%ntid.w", Value::imm(1)},
-      {"%nctaid.x", Value::constant(isa::constant::nctaid)},
-      {"%nctaid.y", Value::constant(isa::constant::nctaid + 4)},
-      {"%nctaid.z", Value::constant(isa::constant::nctaid + 8)},
-      {"%nctaid.w", Value::imm(1)},
-      {"%ctaid.x", Value::constant(isa::constant::ctaid)},
-      {"%ctaid.y", Value::constant(isa::constant::ctaid + 4)},
-      {"%ctaid.z", Value::constant(isa::constant::ctaid + 8)},
-      {"%ctaid.w", Value::imm(0)},
-      {"%smid", Value::imm(0)},  // there is one multiprocessor
-      {"%nsmid", Value::imm(1)},
-      {"WARP_SZ", Value::imm(isa::Parameters::warp_lanes)},
-  };
-  const auto found = table.find(name);
-  if (found == table.end()) return std::nullopt;
-  return found->second;
-}
-
-Value Lowering::extend(Value value, Type type) {
-  if (type.bits >= 32) return value;
-  const std::uint32_t bits = static_cast<std::uint32_t>(type.bits);
-  if (!type.is_signed()) return emit_.op(Op::And, value, Value::imm((1u << bits) - 1));
-  if (value.is_immediate()) {
-    const std::uint32_t moved = value.number << (32 - bits);
-    return Value::imm(static_cast<std::uint32_t>(static_cast<std::int32_t>(moved) >> (32 - bits)));
-  }
-  return emit_.op(Op::ShrS, emit_.op(Op::Shl, value, Value::imm(32 - bits)), Value::imm(32 - bits));
-}
-
-Value Lowering::read(const Operand& operand, Type type) {
-  switch (operand.kind) {
-    case Kind::Register: {
-      if (is_predicate(operand.index)) fail(fmt::format("{} is a predicate", operand.name));
-      if (register_bits(operand) == 64) fail(fmt::format("register {} is a .b64", operand.name));
-      const Value value = Value::reg(slot(operand.index).lo);
-      return type.is_signed() && type.bits < 32 ? extend(value, type) : value;
-    }
-    case Kind::Integer: {
-      const std::uint32_t value = static_cast<std::uint32_t>(operand.value);
-      if (type.bits >= 32) return Value::imm(value);
-      if (type.is_signed()) return extend(Value::imm(value), type);
-      return Value::imm(value & ((1u << type.bits) - 1));
-    }
-    case Kind::Float: {
-      if (type.bits != 32) reject("this floating-point constant not supported");
-      if (operand.bits == 32) return Value::imm(static_cast<std::uint32_t>(operand.value));
-      // PTX ISA 4.5.2: written in decimal they are 64 bits wide, and converted to the type of their use.
-      return Value::imm(
-          std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(operand.value))));
-    }
-    case Kind::Symbol: {
-      if (const auto value = special_register(operand.name)) return *value;
-      if (operand.name.starts_with("%"))
-        reject(fmt::format("special register {} not supported", operand.name));
-      reject_variable(operand.name);
-    }
-    default:
-      fail("this operand is not a register or a constant");
-  }
-}
-
-Value Lowering::read_low(const Operand& operand, Type type) {
-  if (operand.kind == Kind::Register && register_bits(operand) == 64) return read_pair(operand, type).lo;
-  return read(operand, type);
-}
-
-Pair Lowering::read_pair(const Operand& operand, Type type) {
-  switch (operand.kind) {
-    case Kind::Register: {
-      check_width(operand, 64);
-      const Slot& found = slot(operand.index);
-      return {Value::reg(found.lo), Value::reg(found.hi)};
-    }
-    case Kind::Integer:
-      return ir::pair_of(operand.value);
-    case Kind::Float:
-      if (operand.bits != 64) fail("this constant does not have 64 bits");
-      return ir::pair_of(operand.value);
-    default:
-      return ir::zero_extended(read(operand, type));
-  }
-}
-
-Predicate Lowering::read_predicate(const Operand& operand) const {
-  if (operand.kind == Kind::Integer) return operand.value != 0 ? ir::always : ir::never;
-  if (operand.kind != Kind::Register || !is_predicate(operand.index)) fail("this operand is not a predicate");
-  const int index = const_cast<Lowering*>(this)->slot(operand.index).lo;
-  return {index, operand.negated};
-}
-
-void Lowering::write(const Operand& operand, Type type, Value value) {
-  if (operand.kind == Kind::Sink) return;
-  if (operand.kind != Kind::Register) fail("the destination is not a register");
-  if (is_predicate(operand.index)) fail(fmt::format("{} is a predicate", operand.name));
-  if (register_bits(operand) == 64) fail(fmt::format("register {} is a .b64", operand.name));
-  if (type.bits < 32 || register_bits(operand) < 32)
-    value = extend(value, {'u', std::max(16, std::min(type.bits, register_bits(operand)))});
-  emit_.move_to(slot(operand.index).lo, value);
-}
-
-void Lowering::write_pair(const Operand& operand, Pair value) {
-  if (operand.kind == Kind::Sink) return;
-  if (operand.kind != Kind::Register) fail("the destination is not a register");
-  check_width(operand, 64);
-  const Slot target = slot(operand.index);
-  emit_.move_to(target.lo, value.lo);
-  emit_.move_to(target.hi, value.hi);
-}
-
-void Lowering::write_predicate(const Operand& operand, Predicate value) {
-  if (operand.kind == Kind::Sink) return;
-  if (operand.kind != Kind::Register || !is_predicate(operand.index))
-    fail("the destination is not a predicate");
-  emit_.predicate_to(slot(operand.index).lo, value);
-}
-
-Lowering::Address Lowering::address(const Operand& operand) {
-  if (operand.kind != Kind::Address) fail("this operand is not an address");
-  const Operand& base = operand.elements.front();
-  const std::uint32_t offset = static_cast<std::uint32_t>(operand.value);
-  switch (base.kind) {
-    case Kind::Register:
-      if (is_predicate(base.index) || register_bits(base) < 32)
-        fail("the address is not a 32-bit or 64-bit register");
-      return {Value::reg(slot(base.index).lo), offset};
-    case Kind::Integer:
-      return {Value::imm(static_cast<std::uint32_t>(base.value)), offset};
-    default:
-      reject_variable(base.name);
-  }
-}
-
-void Lowering::reject_variable(const std::string& name) const {
-  const auto named = [&](const syntax::Variable& variable) { return variable.name == name; };
-  for (const auto* list : {&kernel_.variables, &module_.variables}) {
-    const auto found = std::find_if(list->begin(), list->end(), named);
-    if (found == list->end()) continue;
-    static const std::unordered_map<std::string_view, std::string_view> reasons = {
-        {"shared", "shared memory"},  {"local", "local memory"},
-        {"const", "constant memory"}, {"global", "variables in global memory"},
-        {"param", "function calls"},  {"tex", "textures and surfaces"}};
-    const auto reason = reasons.find(found->space);
-    reject(fmt::format("{} (variable {}) not supported",
-                       reason == reasons.end() ? "variables" : reason->second, name));
-  }
-  if (find_parameter(name) != nullptr) reject(fmt::format("the address of parameter {} not supported", name));
-  for (const syntax::Function& function : module_.functions)
-    if (function.name == name) reject(fmt::format("the address of function {} not supported", name));
-  fail(fmt::format("{} is not declared", name));
-}
-
-const isa::KernelParameter* Lowering::find_parameter(const std::string& name) const {
-  for (const isa::KernelParameter& parameter : result_.parameters)
-    if (parameter.name == name) return &parameter;
-  return nullptr;
-}
-
-bool Lowering::is_local_parameter(const std::string& name) const {
-  return std::any_of(kernel_.variables.begin(), kernel_.variables.end(),
-                     [&](const syntax::Variable& v) { return v.space == "param" && v.name == name; });
 }
 
 int Lowering::block_of_label(const Operand& operand) {

@@ -12,6 +12,7 @@
 #include "ptx/diagnostics.h"
 #include "ptx/emitter.h"
 #include "ptx/syntax.h"
+#include "ptx/variables.h"
 #include "ptx/wide.h"
 
 namespace qwengpu::ptx {
@@ -20,6 +21,9 @@ struct Lowered {
   ir::Function function;
   std::vector<isa::KernelParameter> parameters;
   int parameter_bytes = 0;
+  int shared_bytes = 0, local_bytes = 0;
+  std::vector<std::uint8_t> variables;
+  std::uint32_t named_barriers = 0;
 };
 
 // `path` names the PTX in messages. Throws SyntaxError, Unsupported, TooLarge.
@@ -86,18 +90,23 @@ class Lowering {
   void check_width(const Operand& operand, int bits, bool wider_allowed = false) const;
   int register_bits(const Operand& operand) const;
 
-  // The address operand: a base and a constant offset. Variables are rejected by their space.
-  struct Address {
-    ir::Value base;
-    std::uint32_t offset = 0;
-  };
-  Address address(const Operand& operand);
-  [[noreturn]] void reject_variable(const std::string& name) const;
+  // The machine's address of an address operand in this space.
+  ir::Emitter::Place address(const Operand& operand, std::string_view space);
+  const Variables& variables() const { return variables_; }
+  std::uint32_t named_barriers() const { return result_.named_barriers; }  // their table, or 0
+  std::uint32_t barrier_count(std::uint32_t number) const { return barrier_counts_.at(number); }
+  ir::Emitter::Place warp_scratch(ir::Value thread);  // a word of this thread's local memory
+  const Variables::Place& variable(const std::string& name) const;
+  ir::Value variable_address(const Variables::Place& place);
+  ir::Value local_memory(ir::Value thread);  // the address of a thread's part
+  ir::Value block_threads();                 // threads of a block
   const isa::KernelParameter* find_parameter(const std::string& name) const;
   bool is_local_parameter(const std::string& name) const;  // a .param variable of a call sequence
   int block_of_label(const Operand& operand);
   const Instruction& current() const { return *current_; }
   std::optional<ir::Predicate> guard() const;
+  // The condition code register CC.CF: the carry, or borrow, of the last instruction with .cc.
+  int carry();
   // A new block that follows whatever ended.
   void start_unreachable() { emit_.start(emit_.new_block()); }
 
@@ -106,9 +115,11 @@ class Lowering {
     int lo = ir::none, hi = ir::none;  // or a predicate in lo
   };
   void lay_out_parameters();
+  void reserve_memory();
+  void copy_parameters();
   Slot& slot(int reg);
   bool is_predicate(int reg) const;
-  std::optional<ir::Value> special_register(const std::string& name) const;
+  std::optional<ir::Value> special_register(const std::string& name);
   void lower_instruction(const Instruction& instruction);
   void report(const Instruction& instruction, const std::string& reason);
   int line_of(const Instruction& instruction);
@@ -117,6 +128,12 @@ class Lowering {
   const syntax::Module& module_;
   const syntax::Function& kernel_;
   std::string path_;
+  Variables variables_;
+  // Parameters whose address is taken, in a thread's part of local memory.
+  std::map<std::string, std::uint32_t> parameter_copies_;
+  std::map<std::uint32_t, std::uint32_t> barrier_counts_;  // words in memory, by the number of the barrier
+  std::uint32_t warp_scratch_ = 0;
+  int carry_ = ir::none;
   Lowered result_;
   ir::Emitter emit_;
   const Instruction* current_ = nullptr;
@@ -125,12 +142,28 @@ class Lowering {
   std::vector<Diagnostic> diagnostics_;
 };
 
+// %lanemask_eq, _lt, _le, _gt or _ge.
+ir::Value lane_mask(ir::Emitter& emitter, const std::string& name);
+
+// What an instruction needs in memory for barriers.
+struct BarrierUse {
+  bool named = false;                   // the table of named barriers
+  std::optional<std::uint32_t> counts;  // a count for the barrier of this number
+};
+BarrierUse barrier_use(const syntax::Instruction& instruction);
+
 using Handler = void (*)(Lowering&, const syntax::Instruction&, Modifiers&);
 using HandlerTable = std::unordered_map<std::string_view, Handler>;
+// add, sub and mad with .cc, and addc, subc, madc.
+void with_carry(Lowering& l, const syntax::Instruction& instruction, Modifiers& modifiers);
 const HandlerTable& integer_handlers();  // arithmetic, logic, shifts, bit operations
 const HandlerTable& move_handlers();     // moves, conversions, selections, compares
 const HandlerTable& float_handlers();    // for instructions that name the type .f32
 const HandlerTable& memory_handlers();
+const HandlerTable& atomic_handlers();
+const HandlerTable& barrier_handlers();
+const HandlerTable& warp_handlers();     // shfl, vote, match, ...
+const HandlerTable& product_handlers();  // carries, 24-bit products, sums of products, bytes
 const HandlerTable& control_handlers();
 
 }  // namespace qwengpu::ptx

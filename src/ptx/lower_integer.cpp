@@ -1,6 +1,8 @@
 // Integer arithmetic, logic, shifts and bit operations (PTX ISA 9.7.1, 9.7.2, 9.7.8).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ptx/lower.h"
 #include "ptx/routines.h"
 
@@ -228,7 +230,11 @@ void shf_any(Lowering& l, const Instruction& i, Modifiers& m) {
 }
 
 void divide(Lowering& l, Type type, bool remainder) {
-  if (is64(type)) Lowering::reject("64-bit division not supported");
+  if (is64(type)) {
+    const ir::WideQuotient result = ir::divide(l.emit(), l.read_pair(l.operand(1), type),
+                                               l.read_pair(l.operand(2), type), type.is_signed());
+    return l.write_pair(l.operand(0), remainder ? result.remainder : result.quotient);
+  }
   for (std::size_t n = 0; n < 3; ++n) l.check_width(l.operand(n), type.bits);
   const Value a = l.read(l.operand(1), type), b = l.read(l.operand(2), type);
   const ir::Quotient result = ir::divide(l.emit(), a, b, type.is_signed());
@@ -351,21 +357,22 @@ void lop3(Lowering& l, const Instruction&, Modifiers& m) {
   l.write(l.operand(0), type, l.emit().op(Op::Lop3, a, b, c, form));
 }
 
-// prmt d, a, b, selector: each nibble of the selector picks one of the eight bytes of {b, a}, or its sign.
-void prmt(Lowering& l, const Instruction&, Modifiers& m) {
-  const Type type = l.integer_type(m);
-  const Value a = l.read(l.operand(1), type), b = l.read(l.operand(2), type);
-  l.write(l.operand(0), type, l.emit().op(Op::Prmt, a, l.read(l.operand(3), u32), b));
+// add.cc, sub.cc and mad.cc are in lower_product.cpp.
+template <Handler plain>
+void without_carry(Lowering& l, const Instruction& i, Modifiers& m) {
+  if (std::find(i.modifiers.begin(), i.modifiers.end(), "cc") != i.modifiers.end())
+    return with_carry(l, i, m);
+  plain(l, i, m);
 }
 
 }  // namespace
 
 const HandlerTable& integer_handlers() {
   static const HandlerTable table = {
-      {"add", add},
-      {"sub", sub},
+      {"add", without_carry<add>},
+      {"sub", without_carry<sub>},
       {"mul", mul},
-      {"mad", mad},
+      {"mad", without_carry<mad>},
       {"min", min_max<false>},
       {"max", min_max<true>},
       {"neg", neg},
@@ -387,7 +394,6 @@ const HandlerTable& integer_handlers() {
       {"bfind", bfind},
       {"brev", brev},
       {"lop3", lop3},
-      {"prmt", prmt},
   };
   return table;
 }

@@ -1,41 +1,23 @@
-// Loads and stores (PTX ISA 9.7.9).
+// Loads, stores and addresses (PTX ISA 9.7.9).
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "isa/parameters.h"
 #include "ptx/lower.h"
+#include "ptx/memory_access.h"
 
 namespace qwengpu::ptx {
 namespace {
 
 using ir::Pair;
+using ir::Predicate;
 using ir::Value;
 using isa::Op;
+using isa::Parameters;
+using Place = ir::Emitter::Place;
 using syntax::Instruction;
 using syntax::Operand;
-
-// Orders and caches: the machine's memory operations happen one after another, and it has no cache.
-void take_ordering(Modifiers& m) {
-  m.take_any({"weak", "volatile", "relaxed", "acquire", "release", "mmio"});
-  m.take_any({"cta", "cluster", "gpu", "sys"});
-  m.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
-  m.take("nc");
-  m.take_any(
-      {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
-  m.take_any({"L2::64B", "L2::128B", "L2::256B"});
-}
-
-// A generic address is a global one: no other memory can have its address taken.
-std::string take_space(Modifiers& m) {
-  const std::string space = m.take_any({"global", "param", "param::entry", "const", "shared", "shared::cta",
-                                        "shared::cluster", "local", "param::func"});
-  return space.empty() ? "global" : space.substr(0, space.find(':'));
-}
-
-void require_global(const std::string& space) {
-  if (space == "shared") Lowering::reject("shared memory not supported");
-  if (space == "local") Lowering::reject("local memory not supported");
-  if (space == "const") Lowering::reject("constant memory not supported");
-}
 
 // The registers of a vector operand, or the operand itself.
 std::vector<Operand> elements(Lowering& l, const Operand& operand, Modifiers& m) {
@@ -44,6 +26,24 @@ std::vector<Operand> elements(Lowering& l, const Operand& operand, Modifiers& m)
   if (operand.kind != Operand::Kind::Vector) l.fail("the operand is not a vector");
   if (std::to_string(operand.elements.size()) != width.substr(1)) l.fail("the vector has another length");
   return operand.elements;
+}
+
+// Writes what was loaded to registers that may be wider.
+void write_all(Lowering& l, const std::vector<Operand>& targets, const std::vector<Pair>& values, Type type) {
+  for (std::size_t n = 0; n < targets.size(); ++n) {
+    const Operand& target = targets[n];
+    const Pair& value = values[n];
+    if (target.kind == Operand::Kind::Register && l.register_bits(target) == 64) {
+      if (type.bits == 64)
+        l.write_pair(target, value);
+      else
+        l.write_pair(target,
+                     type.is_signed() ? ir::sign_extended(l.emit(), value.lo) : ir::zero_extended(value.lo));
+    } else {
+      l.check_width(target, type.bits, true);
+      l.write(target, {'b', 32}, value.lo);
+    }
+  }
 }
 
 // A word of the constant bank, or a part of one.
@@ -56,17 +56,21 @@ Value parameter_value(Lowering& l, std::uint32_t address, Type type) {
   return l.extend(value, type);
 }
 
+// A parameter whose address is computed has been copied to local memory (parameter_address() in lower.h).
 void load_parameter(Lowering& l, const Operand& source, const std::vector<Operand>& targets, Type type) {
   if (source.kind != Operand::Kind::Address) l.fail("operand 2 is not an address");
   const Operand& base = source.elements.front();
-  if (base.kind != Operand::Kind::Symbol) Lowering::reject("parameters at a computed address not supported");
+  if (base.kind == Operand::Kind::Register)
+    return write_all(l, targets, load(l, l.address(source, "local"), targets.size(), type, false), type);
+  if (base.kind != Operand::Kind::Symbol) Lowering::reject("parameters at a constant address not supported");
   // The value that a call returns; the call itself is reported.
   if (l.is_local_parameter(base.name)) return;
   const isa::KernelParameter* parameter = l.find_parameter(base.name);
   if (parameter == nullptr) l.fail(fmt::format("parameter {} is not declared", base.name));
   std::uint64_t offset = source.value;
   const std::uint32_t bytes = static_cast<std::uint32_t>(type.bits) / 8;
-  for (const Operand& target : targets) {
+  std::vector<Pair> values;
+  for (std::size_t n = 0; n < targets.size(); ++n) {
     if (offset > static_cast<std::uint64_t>(parameter->bytes) ||
         offset + bytes > static_cast<std::uint64_t>(parameter->bytes))
       l.fail(fmt::format("parameter {} has {} bytes", parameter->name, parameter->bytes));
@@ -74,92 +78,46 @@ void load_parameter(Lowering& l, const Operand& source, const std::vector<Operan
         isa::constant::parameters + static_cast<std::uint32_t>(parameter->offset + static_cast<int>(offset));
     if (address % std::min(bytes, 4u) != 0) l.fail("misaligned parameter");
     offset += bytes;
-    if (type.bits == 64) {
-      l.write_pair(target, {Value::constant(address), Value::constant(address + 4)});
-    } else {
-      const Value value = parameter_value(l, address, type);
-      if (target.kind == Operand::Kind::Register && l.register_bits(target) == 64)
-        l.write_pair(target,
-                     type.is_signed() ? ir::sign_extended(l.emit(), value) : ir::zero_extended(value));
-      else
-        l.write(target, {'b', 32}, value);
-    }
+    if (type.bits == 64)
+      values.push_back({Value::constant(address), Value::constant(address + 4)});
+    else
+      values.push_back({parameter_value(l, address, type), {}});
   }
-}
-
-// The machine loads words. A part of one is shifted out of it: bytes are little endian, and a part does not
-// cross words when it is aligned. (A 16-bit load at an odd address gives what is there of it in the word,
-// where a GPU reports a misaligned address.)
-Value load_part(Lowering& l, Value base, std::uint32_t offset, Type type) {
-  ir::Emitter& e = l.emit();
-  const Value address = e.op(Op::Iadd, base, Value::imm(offset));
-  const Value word = e.load(e.op(Op::And, address, Value::imm(~3u)), 0);
-  const Value shift = e.op(Op::And, e.op(Op::Shl, address, Value::imm(3)), Value::imm(24));
-  return l.extend(e.op(Op::ShrU, word, shift), type);
-}
-
-// Lanes of a quad store one after another but load together, so that a store to a part of a word cannot be
-// made of a load and a store.
-void require_words(Type type) {
-  if (type.bits < 32) Lowering::reject(fmt::format("{}-bit stores not supported", type.bits));
+  write_all(l, targets, values, type);
 }
 
 void ld(Lowering& l, const Instruction&, Modifiers& m) {
-  take_ordering(m);
-  const std::string space = take_space(m);
-  require_global(space);
+  const Access access = take_access(m);
   const std::vector<Operand> targets = elements(l, l.operand(0), m);
   const Type type = l.type(m);
-  if (space == "param") return load_parameter(l, l.operand(1), targets, type);
-  auto [base, offset] = l.address(l.operand(1));
+  if (access.space == "param") return load_parameter(l, l.operand(1), targets, type);
   // All words are loaded before any target is written: a target may be the base.
-  std::vector<Pair> words;
-  for (std::size_t n = 0; n < targets.size(); ++n) {
-    Pair word;
-    word.lo = type.bits < 32 ? load_part(l, base, offset, type) : l.emit().load(base, offset);
-    if (type.bits == 64) word.hi = l.emit().load(base, offset + 4);
-    offset += static_cast<std::uint32_t>(type.bits) / 8;
-    words.push_back(word);
-  }
-  for (std::size_t n = 0; n < targets.size(); ++n) {
-    const Operand& target = targets[n];
-    if (target.kind == Operand::Kind::Register && l.register_bits(target) == 64) {
-      if (type.bits < 64)
-        words[n] =
-            type.is_signed() ? ir::sign_extended(l.emit(), words[n].lo) : ir::zero_extended(words[n].lo);
-      l.write_pair(target, words[n]);
-    } else {
-      l.check_width(target, type.bits, true);
-      l.write(target, {'b', 32}, words[n].lo);
-    }
-  }
+  const Place place = l.address(l.operand(1), access.space);
+  write_all(l, targets, load(l, place, targets.size(), type, access.is_volatile), type);
 }
 
 void st(Lowering& l, const Instruction&, Modifiers& m) {
-  take_ordering(m);
-  const std::string space = take_space(m);
+  const Access access = take_access(m);
   // An argument of a call; the call itself is reported.
-  if (space == "param") {
+  if (access.space == "param") {
     m.take_any({"v2", "v4"});
     l.type(m);
     return;
   }
-  require_global(space);
+  if (access.space == "const") l.fail("constant memory is not written");
   const std::vector<Operand> sources = elements(l, l.operand(1), m);
   const Type type = l.type(m);
-  require_words(type);
-  auto [base, offset] = l.address(l.operand(0));
+  const Place place = l.address(l.operand(0), access.space);
+  std::vector<Pair> values;
   for (const Operand& source : sources) {
     if (type.bits == 64) {
-      const Pair value = l.read_pair(source, type);
-      l.emit().store(base, offset, value.lo);
-      l.emit().store(base, offset + 4, value.hi);
+      values.push_back(l.read_pair(source, type));
     } else {
       l.check_width(source, type.bits, true);
-      l.emit().store(base, offset, l.read_low(source, type));
+      values.push_back({l.read_low(source, {'b', type.bits}), {}});
     }
-    offset += static_cast<std::uint32_t>(type.bits) / 8;
   }
+  store(l, place, values, type);
 }
 
 // Fences and prefetches: the order of the machine's memory is that of its instructions.
@@ -167,17 +125,57 @@ void nothing(Lowering&, const Instruction&, Modifiers& m) {
   while (!m.rest().empty()) m.take(std::string(m.rest().front()));
 }
 
-// A generic address and a global one are the same number.
+// Generic addresses are the machine's. Addresses in shared memory are counted from the beginning of it; in
+// the other spaces they are the machine's too.
 void cvta(Lowering& l, const Instruction&, Modifiers& m) {
-  m.take("to");
-  const std::string space = take_space(m);
-  require_global(space);
-  if (space == "param") Lowering::reject("the address of a parameter not supported");
+  const bool to = m.take("to");
+  const std::string space = take_access(m).space;
   const Type type = l.type(m);
+  const Operand& source = l.operand(1);
+  Pair value = type.bits == 64 ? l.read_pair(source, type) : Pair{l.read(source, type), {}};
+  if (space == "shared") {
+    const std::uint32_t window = Parameters::shared_window;
+    value.lo = l.emit().op(Op::Iadd, value.lo, Value::imm(to ? 0 - window : window));
+  }
   if (type.bits == 64)
-    l.write_pair(l.operand(0), l.read_pair(l.operand(1), type));
+    l.write_pair(l.operand(0), value);
   else
-    l.write(l.operand(0), type, l.read(l.operand(1), type));
+    l.write(l.operand(0), type, value.lo);
+}
+
+void isspacep(Lowering& l, const Instruction& i, Modifiers& m) {
+  if (i.modifiers.empty()) l.fail("no address space");
+  const std::string space = take_access(m).space;
+  const Operand& source = l.operand(1);
+  const Value address = l.read_low(source, {'u', 32});
+  ir::Emitter& e = l.emit();
+  const auto within = [&](Value first, Value bytes) {
+    return e.compare(Op::SetpLtU, e.op(Op::Isub, address, first), bytes);
+  };
+  const auto shared = [&] { return e.compare(Op::SetpGeU, address, Value::imm(Parameters::shared_window)); };
+  const auto local = [&]() -> Predicate {
+    if (l.variables().local_bytes() == 0) return ir::never;
+    const Value bytes = e.op(Op::Imul, l.block_threads(),
+                             Value::imm(static_cast<std::uint32_t>(l.variables().local_bytes())));
+    return within(Value::constant(isa::constant::local), bytes);
+  };
+  const auto constant = [&] {
+    const std::uint32_t first = Parameters::first_allocation;
+    return within(Value::imm(first), Value::imm(l.variables().constant_end() - first));
+  };
+  Predicate result = ir::never;
+  if (space == "shared") {
+    result = shared();
+  } else if (space == "local") {
+    result = local();
+  } else if (space == "const") {
+    result = constant();
+  } else if (space == "global") {
+    result = !e.combine(Op::PlopOr, e.combine(Op::PlopOr, shared(), local()), constant());
+  } else {
+    Lowering::reject(fmt::format(".{} not supported", space));
+  }
+  l.write_predicate(l.operand(0), result);
 }
 
 }  // namespace
@@ -188,10 +186,13 @@ const HandlerTable& memory_handlers() {
       {"ldu", ld},
       {"st", st},
       {"cvta", cvta},
+      {"isspacep", isspacep},
       {"membar", nothing},
       {"fence", nothing},
       {"prefetch", nothing},
       {"prefetchu", nothing},
+      {"discard", nothing},
+      {"applypriority", nothing},
   };
   return table;
 }

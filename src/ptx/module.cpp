@@ -123,7 +123,9 @@ isa::Kernel Module::compile(std::string_view name) const {
   Lowered lowered = lower(syntax_, *source, ptx_name_);
   ir::Function& function = lowered.function;
   mark_pointers(function, lowered.parameters);
+  ir::take_votes_back(function);
   ir::optimise(function);
+  ir::yield_in_waiting_loops(function);
   ir::legalise(function);
   ir::order_blocks(function);
   const ir::Allocation allocation = ir::allocate(function, found.demangled);
@@ -141,6 +143,10 @@ isa::Kernel Module::compile(std::string_view name) const {
   }
   kernel.parameters = std::move(lowered.parameters);
   kernel.parameter_bytes = lowered.parameter_bytes;
+  kernel.shared_bytes = lowered.shared_bytes;
+  kernel.local_bytes = lowered.local_bytes;
+  kernel.variables = std::move(lowered.variables);
+  kernel.named_barriers = lowered.named_barriers;
   while (kernel.registers < allocation.registers) kernel.registers *= 2;
   return kernel;
 }
@@ -157,7 +163,7 @@ Module load(const std::string& path, const CompileOptions& options) {
     // Small arrays that are indexed in loops: with the loops unrolled they may be registers.
     CompileOptions unrolled = options;
     unrolled.unroll = true;
-    ptx = compile_cuda(path, unrolled);
+    if (std::string other = compile_cuda(path, unrolled); !uses_local_memory(other)) ptx = std::move(other);
   }
   return Module(std::move(ptx), path, path + " (PTX)");
 }

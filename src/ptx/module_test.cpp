@@ -4,43 +4,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <random>
 
-#include "isa/assembly.h"
 #include "isa/parameters.h"
 #include "ptx/process.h"
+#include "ptx/test_compile.h"
 
 namespace qwengpu::ptx {
 namespace {
-
-const std::string head = ".version 6.3\n.target sm_70\n.address_size 64\n";
-
-// A kernel with two pointer parameters and a number; %a and %b hold the pointers, %n the number.
-std::string kernel_text(const std::string& statements, const std::string& name = "k") {
-  return head + ".visible .entry " + name +
-         "(.param .u64 pa, .param .u64 pb, .param .u32 pn)\n{\n"
-         "\t.reg .b32 %r<99>, %n;\n\t.reg .b64 %d<99>, %a, %b;\n\t.reg .b16 %h<9>;\n\t.reg .pred "
-         "%p<99>;\n\t.reg .f32 %f<9>;\n"
-         "\tld.param.u64 %a, [pa];\n\tld.param.u64 %b, [pb];\n\tld.param.u32 %n, [pn];\n" +
-         statements + "\tret;\n}\n";
-}
-
-isa::Kernel compile(const std::string& statements) {
-  return Module(kernel_text(statements), "t.ptx").compile("k");
-}
-
-// The code as assembly text, a line an instruction, with registers numbered in the order in which they occur.
-std::string code(const std::string& statements) {
-  std::string text;
-  std::map<int, int> numbers;
-  for (isa::Instruction i : compile(statements).code) {
-    for (int* reg : {&i.rd, &i.ra, &i.rb, &i.rc})
-      if (*reg != isa::rz) *reg = numbers.emplace(*reg, static_cast<int>(numbers.size())).first->second;
-    text += isa::disassemble(i) + "\n";
-  }
-  return text;
-}
 
 TEST(Compile, ConstantsAreOperands) {
   EXPECT_EQ(code(R"(
@@ -52,8 +23,8 @@ TEST(Compile, ConstantsAreOperands) {
 	add.u32 %r3, %n, %r2;
 	st.global.u32 [%d3+4], %r3;
 )"),
-            "MOV R0, SR_TID.X\nSHL R0, R0, 2\nIADD R1, R0, c[0x40]\nLDG R0, [R1]\nIADD R0, R0, c[0x50]\n"
-            "STG [R1+0x4], R0\nEXIT\n");
+            "MOV R0, SR_TID.X\nSHL R0, R0, 2\nIADD R1, R0, c[0x40]\nLD R0, [R1]\nIADD R0, R0, c[0x50]\n"
+            "ST [R1+0x4], R0\nEXIT\n");
 }
 
 TEST(Compile, FoldsWhatIsKnown) {
@@ -68,7 +39,7 @@ TEST(Compile, FoldsWhatIsKnown) {
 	st.global.u32 [%b], %r2;
 L:
 )"),
-            "MOV R0, 42\nMOV R1, c[0x48]\nSTG [R1], R0\nEXIT\n");
+            "MOV R0, 42\nMOV R1, c[0x48]\nST [R1], R0\nEXIT\n");
 }
 
 TEST(Compile, CopiesAndUnusedValuesGoAway) {
@@ -80,7 +51,7 @@ TEST(Compile, CopiesAndUnusedValuesGoAway) {
 	not.b32 %r4, %r3;
 	st.global.u32 [%a], %r3;
 )"),
-            "MOV R0, c[0x40]\nLDG R1, [R0]\nSTG [R0], R1\nEXIT\n");
+            "MOV R0, c[0x40]\nLD R1, [R0]\nST [R0], R1\nEXIT\n");
 }
 
 TEST(Compile, AProductAndASumAreOneInstruction) {
@@ -90,7 +61,7 @@ TEST(Compile, AProductAndASumAreOneInstruction) {
 	mad.lo.u32 %r3, %r1, 5, %r2;
 	st.global.u32 [%a], %r3;
 )"),
-            "MOV R0, c[0x40]\nLDG R1, [R0]\nLDG R2, [R0+0x4]\nIMAD R2, R1, 5, R2\nSTG [R0], R2\nEXIT\n");
+            "MOV R0, c[0x40]\nLD R1, [R0]\nLD R2, [R0+0x4]\nIMAD R2, R1, 5, R2\nST [R0], R2\nEXIT\n");
 }
 
 TEST(Compile, OneInstructionThatIsBranchedAroundIsGuarded) {
@@ -101,7 +72,7 @@ TEST(Compile, OneInstructionThatIsBranchedAroundIsGuarded) {
 	add.u32 %r1, %r1, 9;
 L:	st.global.u32 [%a], %r1;
 )"),
-            "MOV R0, c[0x40]\nLDG R1, [R0]\nISETP.EQ P0, R1, 3\n@P0 IADD R1, R1, 9\nSTG [R0], R1\nEXIT\n");
+            "MOV R0, c[0x40]\nLD R1, [R0]\nISETP.EQ P0, R1, 3\n@P0 IADD R1, R1, 9\nST [R0], R1\nEXIT\n");
 }
 
 // 64-bit sums that only their low word is needed of are 32-bit ones.
@@ -112,7 +83,7 @@ TEST(Compile, WideValuesKeepTheHalvesThatAreNeeded) {
 	cvt.u32.u64 %r1, %d2;
 	st.global.u32 [%a], %r1;
 )"),
-            "MOV R0, c[0x40]\nLDG R1, [R0]\nIADD R1, R1, 1\nSTG [R0], R1\nEXIT\n");
+            "MOV R0, c[0x40]\nLD.64 R1, [R0]\nIADD R1, R1, 1\nST [R0], R1\nEXIT\n");
 }
 
 // The lowest program counter runs: where lanes meet again has to stand behind both ways, and a loop's exit
@@ -140,7 +111,7 @@ TEST:	setp.ne.u32 %p1, %r1, %n;
     back += kernel.code[pc].op == isa::Op::Bra && kernel.code[pc].target <= static_cast<int>(pc);
   EXPECT_LE(back, 2) << listing(kernel);
   EXPECT_EQ(kernel.code.back().op, isa::Op::Exit);
-  EXPECT_EQ(kernel.code[kernel.code.size() - 2].op, isa::Op::Stg) << listing(kernel);
+  EXPECT_EQ(kernel.code[kernel.code.size() - 2].op, isa::Op::St) << listing(kernel);
 }
 
 TEST(Compile, Parameters) {
@@ -174,15 +145,14 @@ TEST(Compile, Parameters) {
 TEST(Compile, EverythingUnsupportedIsToldAtOnce) {
   try {
     compile(R"(
-	.shared .align 4 .b8 tile[64];
 	.loc 1 12 1
 	.reg .f64 %g<4>;
 	add.f64 %g1, %g2, %g3;
-	bar.sync 0;
+	mbarrier.init.shared.b64 [%a], 1;
 	fma.rn.f64 %g1, %g2, %g3, %g1;
-	mov.u64 %d1, tile;
-	atom.global.add.u32 %r1, [%a], 1;
-	st.global.u8 [%a], %r1;
+	atom.global.add.f64 %g1, [%a], %g2;
+	atom.global.cas.b16 %h1, [%a], %h2, %h3;
+	atom.global.add.noftz.f16x2 %r1, [%a], %r2;
 	mov.u32 %r1, %clock;
 	add.sat.s32 %r1, %r1, %r1;
 	cvt.rn.f64.s32 %g1, %r1;
@@ -193,10 +163,13 @@ TEST(Compile, EverythingUnsupportedIsToldAtOnce) {
     ASSERT_EQ(unsupported.diagnostics().size(), 9u) << unsupported.what();
     EXPECT_EQ(unsupported.diagnostics()[0].construct, "add.f64");
     EXPECT_EQ(unsupported.diagnostics()[0].reason, "floating point of type .f64 not supported");
-    EXPECT_EQ(unsupported.diagnostics()[1].reason, "barriers not supported");
-    EXPECT_EQ(unsupported.diagnostics()[3].reason, "shared memory (variable tile) not supported");
+    EXPECT_EQ(unsupported.diagnostics()[1].reason, "asynchronous barriers not supported");
+    EXPECT_EQ(unsupported.diagnostics()[3].reason, "atomic operations of type .f64 not supported");
+    EXPECT_EQ(unsupported.diagnostics()[4].reason, "16-bit atomic operations not supported");
+    EXPECT_EQ(unsupported.diagnostics()[5].reason, "atomic operations of type .f16x2 not supported");
     EXPECT_EQ(unsupported.diagnostics()[7].reason, ".sat not supported");
-    EXPECT_NE(std::string(unsupported.what()).find("t.ptx:19:2: bar.sync: barriers not supported"),
+    EXPECT_NE(std::string(unsupported.what())
+                  .find("t.ptx:18:2: mbarrier.init.shared.b64: asynchronous barriers not supported"),
               std::string::npos)
         << unsupported.what();
   }
@@ -219,10 +192,10 @@ TEST(CompileFloat, SignsAndConstantsArePartOfTheInstruction) {
 	@%p1 st.global.f32 [%b+4], %f8;
 	@%p2 st.global.f32 [%b+8], %f8;
 )"),
-            "MOV R0, c[0x40]\nLDG R1, [R0]\nLDG R0, [R0+0x4]\nFADD.RZ R2, -R1, -|R0|\n"
-            "FFMA.FTZ.SAT R0, |R0|, -2.0, -R1\nFMUL R0, R2, R0\nMOV R2, c[0x48]\nSTG [R2], R0\n"
+            "MOV R0, c[0x40]\nLD R1, [R0]\nLD R0, [R0+0x4]\nFADD.RZ R2, -R1, -|R0|\n"
+            "FFMA.FTZ.SAT R0, |R0|, -2.0, -R1\nFMUL R0, R2, R0\nMOV R2, c[0x48]\nST [R2], R0\n"
             "FMAX R0, -|R0|, 1.5\nFSETP.LTU P2, R0, R1\nPLOP.AND P0, P2, P1\nPLOP.AND P1, !P2, P1\n"
-            "@P0 STG [R2+0x4], R0\n@!P1 EXIT\nSTG [R2+0x8], R0\nEXIT\n");
+            "@P0 ST [R2+0x4], R0\n@!P1 EXIT\nST [R2+0x8], R0\nEXIT\n");
 }
 
 TEST(CompileFloat, Conversions) {
@@ -235,8 +208,8 @@ TEST(CompileFloat, Conversions) {
 	cvt.rni.u8.f32 %r2, %f4;
 	st.global.u32 [%a], %r2;
 )"),
-            "MOV R0, c[0x40]\nLDG R1, [R0]\nF2I.S32.RZ R1, R1\nI2F.S32 R1, R1\nFRND.RM R1, R1\n"
-            "FADD.SAT R1, R1, -0.0\nF2I.U32 R1, R1\nIMIN.U32 R1, R1, 255\nSTG [R0], R1\nEXIT\n");
+            "MOV R0, c[0x40]\nLD R1, [R0]\nF2I.S32.RZ R1, R1\nI2F.S32 R1, R1\nFRND.RM R1, R1\n"
+            "FADD.SAT R1, R1, -0.0\nF2I.U32 R1, R1\nIMIN.U32 R1, R1, 255\nST [R0], R1\nEXIT\n");
 }
 
 TEST(CompileFloat, WrongFormsAreToldApart) {
@@ -265,13 +238,14 @@ TEST(Compile, BitInstructions) {
 	bfe.u32 %r11, %r10, %r9, 5;
 	st.global.u32 [%a], %r11;
 )"),
-      "MOV R0, c[0x40]\nLDG R1, [R0]\nPOPC R2, R1\nCLZ R2, R2\nBFIND.S32 R2, R2\nBREV R2, R2\n"
+      "MOV R0, c[0x40]\nLD R1, [R0]\nPOPC R2, R1\nCLZ R2, R2\nBFIND.S32 R2, R2\nBREV R2, R2\n"
       "BFE.S32 R2, R2, 0x503\nBFI R3, R2, 0x804, R1\nPRMT R2, R3, 0x5410, R1\nLOP3 R1, R2, R3, R1, 0x96\n"
-      "SHF.L R3, R1, 7, R2\nMOV R2, 5\nBFI R2, R2, 0x808, R1\nBFE.U32 R2, R3, R2\nSTG [R0], R2\nEXIT\n");
+      "SHF.L R3, R1, 7, R2\nMOV R2, 5\nBFI R2, R2, 0x808, R1\nBFE.U32 R2, R3, R2\nST [R0], R2\nEXIT\n");
 }
 
 TEST(Compile, AnotherKernelsConstructsDoNotMatter) {
-  const Module module(kernel_text("\tbar.sync 0;\n", "bad") + kernel_text("", "good").substr(head.size()),
+  const Module module(kernel_text("\tmbarrier.init.shared.b64 [%a], 1;\n", "bad") +
+                          kernel_text("", "good").substr(head.size()),
                       "t.ptx");
   EXPECT_NO_THROW(module.compile("good"));
   EXPECT_THROW(module.compile("bad"), Unsupported);
@@ -354,7 +328,12 @@ TEST(Names, MangledDemangledAndPlain) {
 
 // Random damage to a text: an exception or a kernel, never anything worse.
 TEST(Hostile, DamagedTexts) {
-  const std::string text = kernel_text(R"(
+  const std::string variables =
+      ".const .align 4 .u32 t[2][2] = {{1, 2}, {3}};\n.global .u64 q[2] = {generic(t)+4, 0xFF(t)};\n"
+      ".extern .shared .b8 d[];\n";
+  const std::string text = head + variables +
+                           kernel_text(R"(
+	.local .align 8 .b8 depot[24]; .shared .v2 .u32 s[4];
 L0:	mov.u32 %r1, %tid.x;
 	{ .reg .b32 t; mad.lo.s32 t, %r1, %n, 7; mov.u32 %r2, t; }
 	setp.lt.and.u32 %p1|%p2, %r1, %r2, !%p3;
@@ -368,7 +347,14 @@ L0:	mov.u32 %r1, %tid.x;
 L1:	shf.l.wrap.b32 %r3, %r4, %r2, 7;
 	selp.b32 %r1, %r3, -5, %p1;
 	st.global.u32 [%b], %r1;
-)");
+	mov.u64 %d3, depot+8; st.local.v2.u16 [%d3], {%h1, %h2}; ld.const.u8 %r5, [t+5]; mov.u64 %d4, q;
+	atom.shared.cas.b64 %d5, [s+8], %d3, 7; atom.add.u64 %d6, [%d4], 1; red.global.min.s32 [%a], %r5;
+	shfl.sync.down.b32 %r6|%p4, %r5, 3, 0x1f, -1; vote.sync.ballot.b32 %r7, %p4, 255; match.any.sync.b32 %r8, %r7, -1;
+	bar.sync 1, 64; bar.red.popc.u32 %r9, 2, %p4; redux.sync.add.u32 %r10, %r9, -1; activemask.b32 %r11;
+	add.cc.u64 %d7, %d5, %d6; addc.u32 %r12, %r10, %r11; div.s64 %d8, %d7, %d6; st.shared.u64 [d+8], %d8;
+	dp4a.s32.u32 %r13, %r12, %r8, 1; st.v4.u32 [%a], {%r13, %r12, %r6, %r7};
+)")
+                               .substr(head.size());
   EXPECT_NO_THROW(Module(text, "t.ptx").compile("k"));
   std::mt19937 random(1);
   int compiled = 0;

@@ -55,8 +55,19 @@ TEXT(alignment_number, alignment)
 CALL(pointer, &Builder::pointer)
 TEXT(variable_type, variable_type)
 TEXT(variable_name, variable_name)
-CALL(bound, &Builder::bound_begin)
+TEXT(vector_width_number, vector_width)
+CALL(bound, &Builder::bound_end)
 TEXT(bound_number, bound)
+CALL(initial_open, &Builder::initial_open)
+CALL(initial_close, &Builder::initial_close)
+TEXT(initial_integer, initial_integer)
+TEXT(initial_real, initial_real)
+TEXT(initial_name, initial_name)
+TEXT(initial_sign, initial_sign)
+TEXT(initial_addend, initial_addend)
+TEXT(initial_mask, initial_mask)
+CALL(extern_directive, &Builder::external)
+CALL(module_variable, &Builder::module_variable_end)
 CALL(variable_first, &Builder::variable_end)
 CALL(more_variable, &Builder::more_variable)
 CALL(parameter, &Builder::parameter_end)
@@ -85,6 +96,7 @@ TEXT(integer_operand, integer)
 CALL(sink, &Builder::sink)
 TEXT(real_operand, real)
 TEXT(name_operand, name)
+TEXT(name_offset_number, name_offset)
 CALL(vector_open, &Builder::list_open)
 CALL(list_open, &Builder::list_open)
 CALL(vector_close, [](Builder& b) { b.list_close(Kind::Vector); })
@@ -116,6 +128,21 @@ struct Action<g::bits64_operand> {
   }
 };
 
+template <>
+struct Action<g::initial_bits32> {
+  template <class Input>
+  static void apply(const Input& in, Builder& builder) {
+    builder.initial_float(in.string_view(), 32);
+  }
+};
+template <>
+struct Action<g::initial_bits64> {
+  template <class Input>
+  static void apply(const Input& in, Builder& builder) {
+    builder.initial_float(in.string_view(), 64);
+  }
+};
+
 // What was expected where the text went wrong.
 template <class Rule>
 constexpr const char* expected = "the rest of a declaration";
@@ -139,6 +166,10 @@ template <>
 constexpr const char* expected<g::function_end> = "'{' or ';'";
 template <>
 constexpr const char* expected<g::variable_declarator> = "a type and a name";
+template <>
+constexpr const char* expected<g::initial_item> = "an initial value";
+template <>
+constexpr const char* expected<g::initial_close> = "'}' of an initialiser";
 template <>
 constexpr const char* expected<g::sign<';'>> = "';'";
 template <>

@@ -27,6 +27,14 @@ bool combine(Function& function);
 
 void optimise(Function& function);
 
+// A loop that may go on until another thread writes something lets the other threads have their turn in every
+// round.
+void yield_in_waiting_loops(Function& function);
+
+// Lanes that have voted take their vote back when they end: the warp's votes are of the lanes that are there.
+// Run before optimise(), while every exit is the end of a block.
+void take_votes_back(Function& function);
+
 // Afterwards A and C operands are registers, B operands what the machine can read there.
 void legalise(Function& function);
 

@@ -18,7 +18,7 @@ void mark_pointers(const ir::Function& function, std::vector<isa::KernelParamete
   for (const ir::Block& block : function.blocks)
     for (const Instruction& i : block.code) {
       if (i.d != ir::none) writers[static_cast<std::size_t>(i.d)].push_back(&i);
-      if (i.info().accesses_global()) work.push_back(i.a);
+      if (i.info().accesses_memory()) work.push_back(i.a);
     }
   std::vector<char> seen(writers.size());
   while (!work.empty()) {

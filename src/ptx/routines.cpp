@@ -62,4 +62,50 @@ Quotient divide(Emitter& e, Value dividend, Value divisor, bool is_signed) {
   return {q, r};
 }
 
+namespace {
+
+Pair fresh(Emitter& e, Pair value) { return {e.fresh(value.lo), e.fresh(value.hi)}; }
+
+void move_to(Emitter& e, Pair d, Pair value, Predicate guard = always) {
+  e.move_to(d.lo.index(), value.lo, guard);
+  e.move_to(d.hi.index(), value.hi, guard);
+}
+
+// divide_unsigned() with pairs.
+WideQuotient divide_unsigned(Emitter& e, Pair n, Pair d) {
+  if (d.hi.is(0) && divides_by_shift(d.lo)) {
+    const Value shift = imm(static_cast<std::uint32_t>(std::countr_zero(d.lo.number)));
+    return {shift_right(e, n, shift, false), {e.op(Op::And, n.lo, imm(d.lo.number - 1)), imm(0)}};
+  }
+  const Value one = imm(1);
+  const Pair stop = subtract(e, d, pair_of(1)), half = shift_right(e, n, one, false);
+  const Pair t = fresh(e, d), r = fresh(e, n), q = fresh(e, pair_of(0));
+  const int up = e.new_block(), down = e.new_block(), done = e.new_block();
+  e.branch(compare(e, Relation::Less, stop, half, false), up, down);
+  e.start(up);
+  move_to(e, t, shift_left(e, t, one));
+  e.branch(compare(e, Relation::LessEqual, t, half, false), up, down);
+  e.start(down);
+  move_to(e, q, shift_left(e, q, one));
+  const Predicate fits = compare(e, Relation::GreaterEqual, r, t, false);
+  move_to(e, r, subtract(e, r, t), fits);
+  e.op_to(q.lo.index(), Op::Or, q.lo, one, fits);
+  move_to(e, t, shift_right(e, t, one, false));
+  e.branch(compare(e, Relation::Greater, t, stop, false), down, done);
+  e.start(done);
+  move_to(e, q, pair_of(~std::uint64_t{0}), compare(e, Relation::Equal, d, pair_of(0), false));
+  return {q, r};
+}
+
+}  // namespace
+
+WideQuotient divide(Emitter& e, Pair dividend, Pair divisor, bool is_signed) {
+  if (!is_signed) return divide_unsigned(e, dividend, divisor);
+  const WideQuotient result = divide_unsigned(e, absolute(e, dividend), absolute(e, divisor));
+  const Predicate opposite = e.compare(Op::SetpLtS, e.op(Op::Xor, dividend.hi, divisor.hi), imm(0));
+  const Predicate negative = e.compare(Op::SetpLtS, dividend.hi, imm(0));
+  return {select(e, opposite, negate(e, result.quotient), result.quotient),
+          select(e, negative, negate(e, result.remainder), result.remainder)};
+}
+
 }  // namespace qwengpu::ptx::ir

@@ -1,7 +1,7 @@
 // Operations that the machine does not have, as sequences of those it has.
 #pragma once
 
-#include "ptx/emitter.h"
+#include "ptx/wide.h"
 
 namespace qwengpu::ptx::ir {
 
@@ -12,5 +12,11 @@ struct Quotient {
 // NVIDIA's GPUs, and the dividend as the remainder. Signed, the same is done to the absolute values: the
 // quotient is -1, or 1 for a negative dividend.
 Quotient divide(Emitter& e, Value dividend, Value divisor, bool is_signed);
+
+struct WideQuotient {
+  Pair quotient, remainder;
+};
+// The same with 64 bits.
+WideQuotient divide(Emitter& e, Pair dividend, Pair divisor, bool is_signed);
 
 }  // namespace qwengpu::ptx::ir

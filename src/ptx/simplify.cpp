@@ -153,8 +153,7 @@ bool share_common_values(Function& function) {
     Block& block = function.blocks[at(b)];
     for (int p = 0; p < static_cast<int>(block.code.size()); ++p) {
       Instruction& i = block.code[at(p)];
-      if (i.guarded() || i.has_effect() || i.op == isa::Op::Ldg || i.is_move() || i.is_predicate_move())
-        continue;
+      if (i.guarded() || i.has_effect() || i.reads_state() || i.is_move() || i.is_predicate_move()) continue;
       bool usable = i.d != none ? stable(Value::reg(i.d)) : stable_predicate({i.pd, false});
       for_each_value(i, [&](const Value& value) { usable &= stable(value); });
       for_each_predicate(i, [&](const Predicate& predicate) { usable &= stable_predicate(predicate); });

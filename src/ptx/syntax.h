@@ -16,7 +16,7 @@ namespace qwengpu::ptx::syntax {
 struct Operand {
   enum class Kind {
     Register,  // index: number in Function::registers
-    Symbol,    // name: special register, parameter, variable, label or function
+    Symbol,    // name: special register, parameter, variable (+ value), label or function
     Integer,   // value
     Float,     // value: the bits; bits: 32 or 64
     Address,   // [base + value]: elements[0] is the base (Register, Symbol or Integer)
@@ -60,13 +60,28 @@ struct Scope {
   int parent = -1;
 };
 
+// One element of an initialised variable.
+struct Initial {
+  std::uint64_t element = 0;  // number in the variable
+  enum class Kind { Integer, Float, Address } kind = Kind::Integer;
+  int bits = 64;            // Float: 32 or 64
+  std::uint64_t value = 0;  // the number, or what is added to the address
+  std::string name;         // Address: of a variable
+  std::uint64_t mask = 0;   // Address: only these bits, moved down; 0: all
+};
+
 struct Variable {
   std::string space;  // "param", "shared", "global", "const", "local"
   std::string type;
   std::string name;
-  int alignment = 0;           // 0: that of the type
-  std::uint64_t elements = 1;  // product of the array's bounds
+  int alignment = 0;  // 0: that of the type
+  std::uint64_t elements =
+      1;  // product of the array's bounds and the vector's width; 0: [] without an initialiser
+  std::vector<std::uint64_t> bounds;  // of the array, then of the vector; 0: []
+  int vector = 1;
   bool array = false;
+  bool external = false;
+  std::vector<Initial> initial;
   bool pointer = false;  // .ptr
   Location where;
 };

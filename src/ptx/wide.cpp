@@ -6,25 +6,18 @@ using isa::Op;
 
 namespace {
 const Value zero = Value::imm(0);
-const Value ones = Value::imm(0xffffffff);
 }  // namespace
 
 Pair sign_extended(Emitter& e, Value value) { return {value, e.op(Op::ShrS, value, Value::imm(31))}; }
 
 Pair add(Emitter& e, Pair a, Pair b) {
   const Value lo = e.op(Op::Iadd, a.lo, b.lo);
-  const Predicate carry = e.compare(Op::SetpLtU, lo, b.lo);
-  const Value hi = e.op(Op::Iadd, a.hi, b.hi);
-  e.op_to(hi.index(), Op::Iadd, hi, Value::imm(1), carry);
-  return {lo, hi};
+  return {lo, e.op_carry(Op::IaddX, a.hi, b.hi, e.compare(Op::SetpLtU, lo, b.lo))};
 }
 
 Pair subtract(Emitter& e, Pair a, Pair b) {
-  const Value lo = e.op(Op::Isub, a.lo, b.lo);
-  const Predicate borrow = e.compare(Op::SetpLtU, a.lo, b.lo);
-  const Value hi = e.op(Op::Isub, a.hi, b.hi);
-  e.op_to(hi.index(), Op::Iadd, hi, ones, borrow);
-  return {lo, hi};
+  const Predicate enough = e.compare(Op::SetpGeU, a.lo, b.lo);
+  return {e.op(Op::Isub, a.lo, b.lo), e.op_carry(Op::IsubX, a.hi, b.hi, enough)};
 }
 
 Pair negate(Emitter& e, Pair a) { return subtract(e, {zero, zero}, a); }

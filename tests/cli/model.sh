@@ -39,6 +39,21 @@ for launch in "$examples"/*.launch.json; do
   succeeds diff "$name.txt"
   says "equal: "
 done
+# Shared memory, barriers, atomic operations, shuffles, votes, yields, local memory: the emulator's words.
+for launch in "reverse.asm --grid 2 --block 5 --shared 20 --arg out:i32[5]" \
+  "tickets.asm --block 6 --arg inout:i32[2]=zero --arg out:u8[6]" \
+  "warp_sum.asm --block 64 --arg in:i32[64]=iota --arg out:i32[64] --arg out:i32[2]" \
+  "flag.asm --block 6 --arg out:i32[2]" \
+  "pair_barrier.asm --block 80 --arg out:i32[80] --arg i32:72 --arg i32:72" \
+  "local.asm --block 6 --arg out:i32[6]"; do
+  succeeds run "$tests/"$launch --transcript t.txt
+  succeeds diff t.txt
+  says "equal: "
+done
+refuses 1 "cudaErrorLaunchTimeout (702)" run "$tests/pair_barrier.asm" --block 80 --arg "out:i32[80]" --arg i32:70 --arg i32:72
+refuses 1 "cudaErrorLaunchOutOfResources (701) from resources" \
+  run "$tests/scale.asm" --shared 49153 --arg "out:i32[4]" --arg i32:1
+
 succeeds diff "$examples/vecadd.launch.json"
 says "written by weights $hash and by emulator"
 refuses 1 "cudaErrorInvalidConfiguration (9) from gridDim" run "$tests/scale.asm" --grid 0 --arg "out:i32[4]" --arg i32:1

@@ -4,7 +4,7 @@
         MOV  R0, SR_TID.X
         SHL  R0, R0, 2
         IADD R0, R0, c[0x40]
-        LDG  R1, [R0]
+        LD  R1, [R0]
         IMUL R1, R1, c[0x48]
-        STG  [R0], R1
+        ST  [R0], R1
         EXIT

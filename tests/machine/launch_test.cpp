@@ -15,18 +15,6 @@ std::vector<std::uint32_t> numbers(int count, std::uint32_t first = 1, std::uint
   return values;
 }
 
-Agreement run(const Launch& launch) {
-  const Agreement result = compare(emulator::prompt_of(make_case(launch)));
-  EXPECT_TRUE(result.same) << result.difference;
-  return result;
-}
-
-bool says(const Agreement& result, const std::string& spelling) {
-  const auto token = isa::find_token(spelling);
-  EXPECT_TRUE(token.has_value()) << spelling;
-  return token && std::find(result.transcript.begin(), result.transcript.end(), *token) != result.transcript.end();
-}
-
 constexpr const char* increment = R"(
         MOV R0, SR_TID.X
         MOV R1, c[0x20]
@@ -35,9 +23,9 @@ constexpr const char* increment = R"(
    @P0  EXIT
         SHL R0, R0, 2
         IADD R0, R0, c[0x40]
-        LDG R1, [R0]
+        LD R1, [R0]
         IADD R1, R1, 1
-        STG [R0], R1
+        ST [R0], R1
         EXIT
 )";
 
@@ -68,7 +56,7 @@ TEST(Launch, BlockAndGridInThreeDimensions) {
         IADD R0, R0, R1
         SHL R1, R0, 2
         IADD R1, R1, c[0x40]
-        STG [R1], R0
+        ST [R1], R0
         EXIT
 )",
                       .grid = {2, 2, 2},
@@ -97,7 +85,7 @@ TEST(Launch, DivergentLoopsReconverge) {
         BRA loop
  done:  SHL R0, R0, 2
         IADD R0, R0, c[0x40]
-        STG [R0], R2
+        ST [R0], R2
         EXIT
 )",
                       .block = {11, 1, 1},
@@ -130,7 +118,7 @@ TEST(Launch, EveryDataPathOpWithLanesSittingOut) {
         XOR R13, R13, SR_WARPID
         SHL R0, R0, 2
         IADD R0, R0, c[0x40]
-        STG [R0-0], R13
+        ST [R0-0], R13
         EXIT
 )",
                       .block = {38, 1, 1},
@@ -146,7 +134,7 @@ TEST(Launch, EveryRegisterClass) {
     for (int r = 0; r < registers - 1; ++r)
       text += "IADD R" + std::to_string(r) + ", R" + std::to_string(registers - 1) + ", " + std::to_string(r) + "\n";
     text += "IMAD R0, R" + std::to_string(registers - 2) + ", 3, R" + std::to_string(registers / 2) + "\n";
-    text += "SHL R1, R" + std::to_string(registers - 1) + ", 2\nIADD R1, R1, c[0x40]\nSTG [R1], R0\nEXIT\n";
+    text += "SHL R1, R" + std::to_string(registers - 1) + ", 2\nIADD R1, R1, c[0x40]\nST [R1], R0\nEXIT\n";
     run({.assembly = text, .block = {9, 1, 1}, .buffers = {out_buffer(9)}, .arguments = {buffer_argument(0)},
          .registers = registers});
   }
@@ -173,9 +161,9 @@ TEST(LaunchErrors, FaultsEndTheLaunch) {
     return Launch{.assembly = "MOV R0, SR_TID.X\nISETP.GE.U32 P0, R0, 2\nSHL R1, R0, 2\nIADD R1, R1, c[0x40]\n" + access + "\nEXIT",
                   .block = {4, 1, 1}, .buffers = {in_buffer(numbers(4))}, .arguments = {buffer_argument(0)}};
   };
-  EXPECT_TRUE(says(run(with_access("@P0 LDG R2, [R1+0x10000]")), "<FAULT illegal-address 2>"));
-  EXPECT_TRUE(says(run(with_access("STG [R0], R0")), "<FAULT illegal-address 0>"));
-  EXPECT_TRUE(says(run(with_access("@P0 STG [R1+2], R0")), "<FAULT misaligned-address 2>"));
+  EXPECT_TRUE(says(run(with_access("@P0 LD R2, [R1+0x10000]")), "<FAULT illegal-address 2>"));
+  EXPECT_TRUE(says(run(with_access("ST [R0], R0")), "<FAULT illegal-address 0>"));
+  EXPECT_TRUE(says(run(with_access("@P0 ST [R1+2], R0")), "<FAULT misaligned-address 2>"));
   EXPECT_TRUE(says(run({.assembly = "MOV R0, 1"}), "<FAULT illegal-instruction 0>"));
 }
 

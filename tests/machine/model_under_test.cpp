@@ -1,6 +1,9 @@
 #include "model_under_test.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "isa/assembly.h"
 #include "isa/tokens.h"
@@ -49,11 +52,24 @@ emulator::Case make_case(const Launch& launch) {
   result.kernel.name = "test";
   result.kernel.code = isa::assemble(launch.assembly);
   result.kernel.registers = launch.registers;
+  result.kernel.shared_bytes = launch.shared_bytes;
   result.grid = launch.grid;
   result.block = launch.block;
   result.buffers = launch.buffers;
   result.arguments = launch.arguments;
   return result;
+}
+
+Agreement run(const Launch& launch) {
+  const Agreement result = compare(emulator::prompt_of(make_case(launch)));
+  EXPECT_TRUE(result.same) << result.difference;
+  return result;
+}
+
+bool says(const Agreement& result, const std::string& spelling) {
+  const auto token = isa::find_token(spelling);
+  EXPECT_TRUE(token.has_value()) << spelling;
+  return token && std::find(result.transcript.begin(), result.transcript.end(), *token) != result.transcript.end();
 }
 
 emulator::CaseBuffer in_buffer(std::vector<std::uint32_t> data) {

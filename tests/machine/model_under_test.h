@@ -36,8 +36,11 @@ struct Launch {
   std::vector<emulator::CaseBuffer> buffers;
   std::vector<emulator::CaseArgument> arguments;
   int registers = 16;
+  int shared_bytes = 0;
 };
 emulator::Case make_case(const Launch& launch);
+Agreement run(const Launch& launch);  // and expects agreement
+bool says(const Agreement& result, const std::string& spelling);
 emulator::CaseBuffer in_buffer(std::vector<std::uint32_t> data);
 emulator::CaseBuffer out_buffer(int words);
 emulator::CaseArgument buffer_argument(std::uint32_t number);

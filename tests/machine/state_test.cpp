@@ -47,13 +47,13 @@ TEST_F(State, IsTheEmulatorsAfterEveryBlock) {
         ISETP.EQ P0, R3, 1
         SHL R1, R0, 2
         IADD R1, R1, c[0x40]
-        LDG R2, [R1]
+        LD R2, [R1]
  loop:  IMAD R2, R2, 5, R0
    @P0  IADD R2, R2, 100
         ISETP.GT.S32 P1, R3, 0
         IADD R3, R3, -1
    @P1  BRA loop
-        STG [R1], R2
+        ST [R1], R2
         EXIT
 )",
                       .grid = {2, 1, 1},

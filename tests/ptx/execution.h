@@ -8,14 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "emulator/case.h"
-#include "emulator/emulator.h"
 #include "kernels.h"
+#include "launch.h"
 #include "ptx/module.h"
 
 namespace qwengpu {
 
-using Words = std::vector<unsigned>;
 using Body = void (*)(At, const unsigned*, const unsigned*, unsigned*, int, int);
 
 struct Shape {
@@ -52,33 +50,19 @@ inline Words on_cpu(Body body, const Shape& s, const Words& a, const Words& b, W
 // Tokens of the transcript, and the output buffer as it stands in memory at the end of the launch.
 inline std::pair<std::size_t, Words> on_emulator(const isa::Kernel& kernel, const Shape& s, const Words& a,
                                                  const Words& b, const Words& c) {
-  emulator::Case launch;
-  launch.kernel = kernel;
-  launch.grid = s.grid;
-  launch.block = s.block;
-  const auto bytes = static_cast<std::uint32_t>(4 * s.words);
-  for (const Words* data : {&a, &b, &c}) launch.buffers.push_back({bytes, true, data == &c, *data});
-  for (std::uint32_t buffer = 0; buffer < 3; ++buffer) {
-    launch.arguments.push_back({buffer, true});
-    launch.arguments.push_back({0, false});
-  }
-  launch.arguments.push_back({static_cast<std::uint32_t>(s.n), false});
-  launch.arguments.push_back({static_cast<std::uint32_t>(s.m), false});
-  const std::vector<int> prompt = emulator::prompt_of(launch);
-  emulator::Emulator emulator(prompt);
-  std::size_t tokens = 0;
-  while (emulator.next()) {
-    if (++tokens > 20'000'000) throw std::runtime_error("the launch does not end");
-  }
-  if (emulator.state().fault_code != 0)
-    throw std::runtime_error("the kernel faults with " + std::to_string(emulator.state().fault_code));
-  const std::size_t first = (256 + 2 * ((bytes + 255) / 256 * 256)) / 4;
-  const auto begin = emulator.state().global.begin() + static_cast<std::ptrdiff_t>(first);
-  return {tokens, Words(begin, begin + static_cast<std::ptrdiff_t>(s.words))};
+  const auto result = Launch(kernel, s.grid, s.block)
+                          .buffer(a)
+                          .buffer(b)
+                          .buffer(c)
+                          .word(static_cast<std::uint32_t>(s.n))
+                          .word(static_cast<std::uint32_t>(s.m))
+                          .run();
+  if (result.status != 0) throw std::runtime_error("the kernel ends with " + std::to_string(result.status));
+  return {result.tokens, result.buffers[2]};
 }
 
-// Runs the kernel on several shapes of launch with words that `numbers(count, seed)` makes, and hands each result to
-// `check(got, right)`.
+// Runs the kernel on several shapes of launch with words that `numbers(count, seed)` makes, and hands each
+// result to `check(got, right)`.
 template <typename Numbers, typename Check>
 void run_shapes(const isa::Kernel& kernel, Body body, const Numbers& numbers, const Check& check) {
   const Shape shapes[] = {
