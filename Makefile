@@ -3,6 +3,7 @@
 #   make run      build, construct the model, run the examples and check their results against the CPU
 #   make test     build and run all fast tests
 #   make fuzz     many more random kernels, model against emulator; FUZZ="--seed 7 --count 5000"
+#   make endurance  one launch of ten million tokens, with the state compared along the way; ENDURANCE=50 for 50 million
 #   make test-stock   let unmodified llama.cpp, from PyPI, write a launch (docs/stock.md)
 #   make bench    measure how fast the model writes
 #   make format   clang-format over all sources
@@ -10,7 +11,8 @@
 
 PACKAGES := build-essential cmake ninja-build clang libfmt-dev nlohmann-json3-dev libcli11-dev tao-pegtl-dev libgtest-dev \
             libbenchmark-dev
-EXAMPLES := vecadd strided_sum collatz transpose saxpy matmul mandelbrot
+EXAMPLES := vecadd strided_sum collatz saxpy matmul mandelbrot black_scholes transpose transpose_tiled gemm_tiled stencil \
+            hotspot convolution nbody reduce_shared reduce_shuffle scan compact histogram bitonic_sort bfs softmax layer_norm
 # A C++ compilation takes up to a gigabyte: no more at once than memory holds.
 JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { m = int($$2 / 1048576); n = m < cores ? m : cores; print (n < 1 ? 1 : n) }' /proc/meminfo)
 # RUN_FLAGS=--emulate runs the examples without the model.
@@ -19,8 +21,9 @@ RUN_FLAGS ?=
 .DELETE_ON_ERROR:
 FUZZ ?= --count 2000
 STOCK ?=
+ENDURANCE ?= 10
 
-.PHONY: run test fuzz test-stock bench format clean build packages
+.PHONY: run test fuzz endurance test-stock bench format clean build packages
 
 run: build
 	@set -e; for example in $(EXAMPLES); do \
@@ -35,6 +38,9 @@ test: build
 
 fuzz: build
 	build/qwengpu fuzz $(FUZZ)
+
+endurance: build
+	build/endurance $(ENDURANCE)
 
 test-stock: PACKAGES += python3-venv
 test-stock: build

@@ -25,7 +25,11 @@ class ModelSource final : public launch::TokenSource {
     engine_->reset();
     last_.reset();
   }
-  void prefill(std::span<const int> tokens) override { engine_->prefill(tokens); }
+  void prefill(std::span<const int> tokens) override {
+    if (last_) engine_->append(*last_);  // the <END> of the launch before
+    last_.reset();
+    engine_->prefill(tokens);
+  }
   int next() override {
     // The last token is appended only when another one is wanted.
     if (last_) engine_->append(*last_);
@@ -48,7 +52,11 @@ class EmulatorSource final : public launch::TokenSource {
     prompt_.insert(prompt_.end(), tokens.begin(), tokens.end());
   }
   int next() override {
-    if (!emulator_) emulator_.emplace(prompt_);
+    if (!emulator_)
+      emulator_.emplace(prompt_);
+    else if (!prompt_.empty())
+      emulator_->next_launch(prompt_);
+    prompt_.clear();
     const std::optional<int> token = emulator_->next();
     if (!token) throw std::logic_error("the emulator was asked for a token after <END>");
     return *token;

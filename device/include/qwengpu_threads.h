@@ -3,13 +3,26 @@
 
 // ---- Barriers and fences ----
 
-// __syncthreads() is a builtin of clang's.
-QWENGPU_DEVICE int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
-QWENGPU_DEVICE int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
-QWENGPU_DEVICE int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
-QWENGPU_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
-QWENGPU_DEVICE void __threadfence() { __nvvm_membar_gl(); }
-QWENGPU_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
+// As statements that may change any memory: clang takes its builtins for functions that leave a shared variable alone whose address nobody
+// takes, and moves loads of it across them.
+QWENGPU_DEVICE void qwengpu_syncthreads() { asm volatile("bar.sync 0;" ::: "memory"); }
+#define __syncthreads() qwengpu_syncthreads()
+#define QWENGPU_SYNCTHREADS(name, reduction)                                                      \
+  QWENGPU_DEVICE int name(int p) {                                                                \
+    int result;                                                                                   \
+    asm volatile("{ .reg .pred %%p, %%q; setp.ne.s32 %%p, %1, 0; " reduction " }"                 \
+                 : "=r"(result)                                                                   \
+                 : "r"(p)                                                                         \
+                 : "memory");                                                                     \
+    return result;                                                                                \
+  }
+QWENGPU_SYNCTHREADS(__syncthreads_count, "bar.red.popc.u32 %0, 0, %%p;")
+QWENGPU_SYNCTHREADS(__syncthreads_and, "bar.red.and.pred %%q, 0, %%p; selp.s32 %0, 1, 0, %%q;")
+QWENGPU_SYNCTHREADS(__syncthreads_or, "bar.red.or.pred %%q, 0, %%p; selp.s32 %0, 1, 0, %%q;")
+#undef QWENGPU_SYNCTHREADS
+QWENGPU_DEVICE void __threadfence_block() { asm volatile("membar.cta;" ::: "memory"); }
+QWENGPU_DEVICE void __threadfence() { asm volatile("membar.gl;" ::: "memory"); }
+QWENGPU_DEVICE void __threadfence_system() { asm volatile("membar.sys;" ::: "memory"); }
 QWENGPU_DEVICE void __nanosleep(unsigned int ns) { asm volatile("nanosleep.u32 %0;" ::"r"(ns) : "memory"); }
 QWENGPU_DEVICE void __trap() { asm volatile("trap;"); }
 QWENGPU_DEVICE int clock() {
@@ -75,7 +88,9 @@ QWENGPU_SCOPES(atomicDec)
 
 // ---- Warps ----
 
-QWENGPU_DEVICE void __syncwarp(unsigned int mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
+QWENGPU_DEVICE void __syncwarp(unsigned int mask = 0xffffffff) {
+  asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory");
+}
 QWENGPU_DEVICE unsigned int __activemask() {
   unsigned int mask;
   asm volatile("activemask.b32 %0;" : "=r"(mask));

@@ -44,6 +44,19 @@ Emulator::Emulator(std::span<const int> prompt)
   say(ids_.system);
 }
 
+void Emulator::next_launch(std::span<const int> prompt) {
+  if (!halted_ || taken_ != spoken_) throw std::invalid_argument("a prompt stands before the <END> of the launch before it");
+  prompt_ = parse_prompt(prompt);
+  kernel_ = decode_all(prompt_.code);
+  state_.host = prompt_.host;
+  state_.system_registers = {};
+  state_.system_predicates = {};
+  state_.system_pc = 0;
+  halted_ = false;
+  spoken_ = taken_ = 0;
+  say(ids_.system);
+}
+
 void Emulator::step() {
   spoken_ = taken_ = 0;
   if (system()) {
@@ -208,7 +221,18 @@ void Emulator::execute_register_write(const Decoded& decoded, int exec, const Ro
     }
   }
   write_register(i.rd, row);
-  say_row(row);
+  if (exec == all_lanes && is_uniform(decoded, a))
+    say_word(ids_.all_value, 0, row[0]);
+  else
+    say_row(row);
+}
+
+// All lanes get the same word, and that is known before it is: a number, or one address.
+bool Emulator::is_uniform(const Decoded& decoded, const Row& address) {
+  const isa::BSource source = decoded.instruction.b_source;
+  if (decoded.info.unit == Unit::Move) return source == isa::BSource::Immediate || source == isa::BSource::Constant;
+  return decoded.info.unit == Unit::Load &&
+         std::all_of(address.begin(), address.end(), [&](std::uint32_t lane) { return lane == address[0]; });
 }
 
 std::uint32_t& Emulator::memory(std::uint32_t address) {

@@ -19,6 +19,9 @@ class Emulator {
   // Throws std::invalid_argument for a malformed prompt.
   explicit Emulator(std::span<const int> prompt);
 
+  // The next prompt of the sequence, after <END>. Memory stays as it is. Throws std::invalid_argument for a malformed prompt.
+  void next_launch(std::span<const int> prompt);
+
   // The next token of the transcript; nothing after <END>. Memory is constant however long the launch is.
   std::optional<int> next() {
     while (taken_ == spoken_) {
@@ -28,6 +31,8 @@ class Emulator {
     return tokens_[taken_++];
   }
 
+  // No tokens of the last instruction are left to give out.
+  bool between_instructions() const { return taken_ == spoken_; }
   // The state after the instruction whose tokens next() is giving out.
   const State& state() const { return state_; }
   // The row of register INDEX of a quad of the kernel.
@@ -79,6 +84,7 @@ class Emulator {
   std::uint32_t& memory(std::uint32_t address);
   std::uint32_t load(isa::Mode mode, std::uint32_t address);
   void execute_atomic(const Decoded& decoded, int exec, const Row& address, const Row& b);
+  static bool is_uniform(const Decoded& decoded, const Row& address);
   void execute_register_write(const Decoded& decoded, int exec, const Row& a, const Row& b);
 
   void say(int token) { tokens_[spoken_++] = token; }

@@ -291,18 +291,25 @@ void Grammar::begin_row(bool speaks_c) {
 }
 
 void Grammar::accept_value(const Token& token) {
-  accept_byte(token, false);
+  const bool all = token.kind == TokenKind::AllValue || token.kind == TokenKind::LastAllValue || token.kind == TokenKind::OnesAllValue;
+  if (lane_ == 0 && word_.next_byte() == 0) all_lanes_ = all && exec_ == all_lanes && may_be_uniform();
+  accept_byte(token, all_lanes_ ? isa::Said::AllWords : isa::Said::Word);
   if (!word_.complete()) return;
   word_.clear();
+  if (all_lanes_) lane_ = Parameters::lanes - 1;
   if (isa::info(op_).unit == Unit::Atomic && (exec_ >> lane_ & 1) != 0)
     expect_ = Expect::NewValues;
   else
     finish_lane();
 }
 
-void Grammar::accept_byte(const Token& token, bool is_new) {
-  const auto ending = isa::ending_of(token);
-  require(ending && isa::is_new_value(token) == is_new && token.a == lane_ && word_.push(token.b, token.c, *ending), token);
+bool Grammar::may_be_uniform() const {
+  return isa::info(op_).unit == Unit::Load || isa::info(op_).unit == Unit::Move;
+}
+
+void Grammar::accept_byte(const Token& token, isa::Said what) {
+  const auto said = isa::said_byte(token);
+  require(said && said->what == what && token.a == lane_ && word_.push(token.b, token.c, said->ending), token);
 }
 
 void Grammar::finish_lane() {
@@ -310,7 +317,7 @@ void Grammar::finish_lane() {
 }
 
 void Grammar::accept_new_value(const Token& token) {
-  accept_byte(token, true);
+  accept_byte(token, isa::Said::NewWord);
   if (!word_.complete()) return;
   word_.clear();
   expect_ = Expect::Read;

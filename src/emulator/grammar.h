@@ -61,7 +61,8 @@ class Grammar {
   void accept_op(const isa::Token& token);
   void accept_value(const isa::Token& token);
   void accept_new_value(const isa::Token& token);
-  void accept_byte(const isa::Token& token, bool is_new);
+  void accept_byte(const isa::Token& token, isa::Said what);
+  bool may_be_uniform() const;
   void finish_lane();  // of a row
   void begin_result();  // after the checks of an op that executes
   void begin_row(bool speaks_c);
@@ -71,6 +72,7 @@ class Grammar {
   bool may_fault_ = false;
   int quad_ = system, pc_ = 0, lane_ = 0;
   isa::WordReader word_;
+  bool all_lanes_ = false;  // the row is one word for all lanes
   isa::Op op_ = isa::Op::Illegal;
   int exec_ = 0;
 

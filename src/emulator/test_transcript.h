@@ -61,6 +61,11 @@ inline std::vector<Spoken> instructions_of(const std::vector<int>& transcript) {
       case isa::TokenKind::OnesValue:
         result.back().row[static_cast<std::size_t>(token.a)] |= isa::spoken_bits(token);
         break;
+      case isa::TokenKind::AllValue:
+      case isa::TokenKind::LastAllValue:
+      case isa::TokenKind::OnesAllValue:
+        for (std::uint32_t& word : result.back().row) word |= isa::spoken_bits(token);
+        break;
       case isa::TokenKind::Fault:
         result.back().fault = static_cast<isa::Fault>(token.a);
         break;

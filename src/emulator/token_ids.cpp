@@ -49,8 +49,10 @@ TokenIds::TokenIds()
         for (const isa::Ending ending : {isa::Ending::More, isa::Ending::Zeros, isa::Ending::Ones}) {
           const bool exists = b < 3 || ending == isa::Ending::Zeros;
           const auto e = static_cast<std::size_t>(ending);
-          value[lane][byte][e][v] = exists ? token_id(isa::byte_token(l, b, n, ending)) : -1;
-          new_value[lane][byte][e][v] = exists ? token_id(isa::byte_token(l, b, n, ending, true)) : -1;
+          value[lane][byte][e][v] = exists ? token_id(isa::byte_token(isa::Said::Word, l, b, n, ending)) : -1;
+          new_value[lane][byte][e][v] = exists ? token_id(isa::byte_token(isa::Said::NewWord, l, b, n, ending)) : -1;
+          all_value[lane][byte][e][v] =
+              exists && l == 0 ? token_id(isa::byte_token(isa::Said::AllWords, l, b, n, ending)) : -1;
         }
       }
   for (std::size_t p = 0; p < predicate.size(); ++p)

@@ -13,7 +13,7 @@ struct TokenIds {
 
   std::array<std::array<std::array<int, masks>, masks>, isa::op_count> op;  // [op][mask][exec]
   std::array<std::array<std::array<std::array<int, 256>, 3>, 4>, isa::Parameters::lanes>
-      value, new_value;  // [lane][byte][isa::Ending][value]
+      value, new_value, all_value;  // [lane][byte][isa::Ending][value]; all_value: lane 0 only
   std::array<std::array<int, masks>, isa::Parameters::predicates> predicate;
   std::array<std::array<int, masks>, isa::wait_letters.size()> wait;
   std::array<std::array<int, isa::Parameters::lanes>, isa::fault_table.size()> fault;

@@ -48,7 +48,7 @@ class WordReader {
   std::uint32_t word_ = 0;
 };
 
-// The words of four lanes, one after another.
+// The words of four lanes, one after another, or all at once.
 class RowReader {
  public:
   // False when the token is not the next byte of the row.
@@ -62,16 +62,21 @@ class RowReader {
   Row row_{};
   WordReader word_;
   int lane_ = 0;
+  bool all_ = false;  // all lanes at once
 };
 
-// Of tokens that say a byte of a word (a lane, b byte, c value): how they end; nothing for other tokens.
-std::optional<Ending> ending_of(const Token& token);
-inline bool is_new_value(const Token& token) {
-  return token.kind == TokenKind::NewValue || token.kind == TokenKind::LastNewValue || token.kind == TokenKind::OnesNewValue;
-}
+// What a token that says a byte says it of: a lane's word, what the word of a lane becomes, the word of all lanes.
+enum class Said { Word, NewWord, AllWords };
+
+// Of tokens that say a byte of a word (a lane, b byte, c value): how they end, and of what it is; nothing for other tokens.
+struct SaidByte {
+  Said what;
+  Ending ending;
+};
+std::optional<SaidByte> said_byte(const Token& token);
 // The bits of the word that such a token says: its byte, and the ones above.
 std::uint32_t spoken_bits(const Token& token);
-// The token that says a byte of what a lane's word is, or of what it becomes.
-Token byte_token(int lane, int byte, int value, Ending ending, bool is_new = false);
+// The token that says a byte; lane is 0 for AllWords.
+Token byte_token(Said what, int lane, int byte, int value, Ending ending);
 
 }  // namespace qwengpu::isa

@@ -10,7 +10,7 @@ namespace {
 
 std::string spelled(std::uint32_t word) {
   std::string text;
-  spell_word(word, [&](int byte, int value, Ending ending) { text += spelling(token_id(byte_token(0, byte, value, ending))); });
+  spell_word(word, [&](int byte, int value, Ending ending) { text += spelling(token_id(byte_token(Said::Word, 0, byte, value, ending))); });
   return text;
 }
 
@@ -55,6 +55,20 @@ TEST(RowsTest, AWordReadsBackFromItsSpellingAndFromNoOther) {
   EXPECT_FALSE(accepts({{3, 1, Ending::More}}));
   EXPECT_FALSE(accepts({{1, 0, Ending::Zeros}}));
   EXPECT_FALSE(accepts({{1, 2, Ending::More}, {0, 2, Ending::Zeros}}));
+}
+
+TEST(RowsTest, ARowIsSpokenLaneByLaneOrOfAllLanesAtOnce) {
+  const auto read = [](const std::string& text) {
+    RowReader reader;
+    for (const int id : tokenize(text))
+      if (!reader.push(token_of(id))) return std::optional<Row>();
+    return reader.complete() ? std::optional(reader.row()) : std::nullopt;
+  };
+  EXPECT_EQ(read("<0.0 05;><1.0 00;><2.1 01;><3.0 fe->"), (Row{5, 0, 256, 0xfffffffe}));
+  EXPECT_EQ(read("<*.2 80><*.3 3f;>"), (Row{0x3f800000, 0x3f800000, 0x3f800000, 0x3f800000}));
+  EXPECT_EQ(read("<*.0 05;><1.0 00;>"), std::nullopt);
+  EXPECT_EQ(read("<0.0 05;><*.0 00;>"), std::nullopt);
+  EXPECT_EQ(read("<*.0 05><0.1 01;>"), std::nullopt);
 }
 
 }  // namespace

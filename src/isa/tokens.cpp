@@ -42,6 +42,9 @@ std::string spell(const Token& t) {
     case TokenKind::Fault: return fmt::format("<FAULT {} {}>", fault_table[static_cast<std::size_t>(t.a)].spelling, t.b);
     case TokenKind::NewValue: return fmt::format("<{}.{}={:02x}>", t.a, t.b, t.c);
     case TokenKind::OnesValue: return fmt::format("<{}.{} {:02x}->", t.a, t.b, t.c);
+    case TokenKind::AllValue: return fmt::format("<*.{} {:02x}>", t.b, t.c);
+    case TokenKind::LastAllValue: return fmt::format("<*.{} {:02x};>", t.b, t.c);
+    case TokenKind::OnesAllValue: return fmt::format("<*.{} {:02x}->", t.b, t.c);
     case TokenKind::OnesNewValue: return fmt::format("<{}.{}={:02x}->", t.a, t.b, t.c);
     case TokenKind::LastNewValue: return fmt::format("<{}.{}={:02x};>", t.a, t.b, t.c);
     case TokenKind::Read: return fmt::format("<RD {}>", t.a);
@@ -83,12 +86,14 @@ struct Vocabulary {
       for (int at = 1; at < masks; ++at)
         for (int executing = 0; executing < masks; ++executing)
           if ((executing & ~at) == 0) add({TokenKind::Op, op, at, executing});
-    for (int lane = 0; lane < lanes; ++lane)
+    const auto add_bytes = [this](Said what, int lane) {
       for (int byte = 0; byte < 4; ++byte)
-        for (int value = 0; value < 256; ++value) {
+        for (int value = 0; value < 256; ++value)
           for (const Ending ending : {Ending::More, Ending::Zeros, Ending::Ones})
-            if (byte < 3 || ending == Ending::Zeros) add(byte_token(lane, byte, value, ending));
-        }
+            if (byte < 3 || ending == Ending::Zeros) add(byte_token(what, lane, byte, value, ending));
+    };
+    for (int lane = 0; lane < lanes; ++lane) add_bytes(Said::Word, lane);
+    add_bytes(Said::AllWords, 0);
     for (int predicate = 0; predicate < Parameters::predicates; ++predicate)
       for (int mask = 0; mask < masks; ++mask) add({TokenKind::Predicate, predicate, mask});
     add_range(TokenKind::Store, lanes);
@@ -98,12 +103,7 @@ struct Vocabulary {
     add_range(TokenKind::RegisterClass, Parameters::register_classes);
     for (int fault = 0; fault < static_cast<int>(fault_table.size()); ++fault)
       for (int lane = 0; lane < lanes; ++lane) add({TokenKind::Fault, fault, lane});
-    for (int lane = 0; lane < lanes; ++lane)
-      for (int byte = 0; byte < 4; ++byte)
-        for (int value = 0; value < 256; ++value) {
-          for (const Ending ending : {Ending::More, Ending::Zeros, Ending::Ones})
-            if (byte < 3 || ending == Ending::Zeros) add(byte_token(lane, byte, value, ending, true));
-        }
+    for (int lane = 0; lane < lanes; ++lane) add_bytes(Said::NewWord, lane);
     for (int lane = 1; lane < lanes; ++lane) add({TokenKind::Read, lane});
     for (int kind = 0; kind < static_cast<int>(wait_letters.size()); ++kind)
       for (int mask = 0; mask < masks; ++mask) add({TokenKind::Wait, kind, mask});
@@ -153,7 +153,7 @@ std::optional<int> find_token(std::string_view text) {
 void append_row(std::vector<int>& tokens, const Row& row) {
   for (int lane = 0; lane < Parameters::lanes; ++lane) {
     spell_word(row[static_cast<std::size_t>(lane)], [&](int byte, int value, Ending ending) {
-      tokens.push_back(token_id(byte_token(lane, byte, value, ending)));
+      tokens.push_back(token_id(byte_token(Said::Word, lane, byte, value, ending)));
     });
   }
 }

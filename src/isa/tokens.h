@@ -29,6 +29,9 @@ enum class TokenKind {
   Value,          // <a.b cc>            lane a, byte b (little endian) is cc, more bytes follow. Bytes that are 0 are left out: rows.h
   LastValue,      // <a.b cc;>           the same, and the higher bytes of the lane are 0
   OnesValue,      // <a.b cc->           the same, and they are ff
+  AllValue,       // <*.b cc>            the same for the word of all four lanes at once
+  LastAllValue,   // <*.b cc;>
+  OnesAllValue,   // <*.b cc->
   Predicate,      // <Pa 1111>           predicate a of the quad becomes mask b
   Store,          // <ST a>              lane a stores its word
   Copy,           // <CP a>              lane a copies its line from the host

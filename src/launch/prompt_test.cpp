@@ -31,7 +31,7 @@ std::map<int, std::uint32_t> host_words(const Prompt& prompt) {
     const isa::Token& token = isa::token_of(id);
     if (token.kind == isa::TokenKind::HostLine) address = 16 * token.a;
     if (token.kind == isa::TokenKind::Instruction) address = -1;
-    if (address >= 0 && isa::ending_of(token)) words[address + 4 * token.a] |= isa::spoken_bits(token);
+    if (address >= 0 && isa::said_byte(token)) words[address + 4 * token.a] |= isa::spoken_bits(token);
   }
   return words;
 }

@@ -20,7 +20,7 @@ class TokenSource {
   virtual ~TokenSource() = default;
   // Back to the empty sequence.
   virtual void reset() = 0;
-  // The next part of the prompt.
+  // The next part of the prompt; after <END>, of that of the next launch.
   virtual void prefill(std::span<const int> tokens) = 0;
   // The token that follows everything so far; it is part of the sequence from then on.
   virtual int next() = 0;

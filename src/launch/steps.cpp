@@ -250,9 +250,18 @@ void StepParser::row(const Token& token) {
 }
 
 void StepParser::value(const Token& token) {
-  byte(token, false);
+  const auto said = isa::said_byte(token);
+  // All lanes at once: only of ops that can know before the value that they will be the same.
+  if (lane_ == 0 && word_.next_byte() == 0)
+    uniform_ = said && said->what == isa::Said::AllWords && step_.executing == all_lanes &&
+               (step_.info().unit == Unit::Load || step_.info().unit == Unit::Move);
+  byte(token, uniform_ ? isa::Said::AllWords : isa::Said::Word);
   if (!word_.complete()) return;
   (*step_.row)[static_cast<std::size_t>(lane_)] = word_.word();
+  if (uniform_) {
+    step_.row->fill(word_.word());
+    lane_ = isa::Parameters::lanes - 1;
+  }
   word_.clear();
   if (step_.info().unit == Unit::Atomic && step_.executes(lane_))
     expected_ = Expected::NewValue;
@@ -261,7 +270,7 @@ void StepParser::value(const Token& token) {
 }
 
 void StepParser::new_value(const Token& token) {
-  byte(token, true);
+  byte(token, isa::Said::NewWord);
   if (!word_.complete()) return;
   (*step_.updated)[static_cast<std::size_t>(lane_)] = word_.word();
   word_.clear();
@@ -269,9 +278,9 @@ void StepParser::new_value(const Token& token) {
   finish_lane();
 }
 
-void StepParser::byte(const Token& token, bool is_new) {
-  const auto ending = isa::ending_of(token);
-  require(ending && isa::is_new_value(token) == is_new && token.a == lane_ && word_.push(token.b, token.c, *ending));
+void StepParser::byte(const Token& token, isa::Said what) {
+  const auto said = isa::said_byte(token);
+  require(said && said->what == what && token.a == lane_ && word_.push(token.b, token.c, said->ending));
 }
 
 void StepParser::finish_lane() {

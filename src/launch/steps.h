@@ -111,7 +111,7 @@ class StepParser {
   void row(const isa::Token& token);
   void value(const isa::Token& token);
   void new_value(const isa::Token& token);
-  void byte(const isa::Token& token, bool is_new);
+  void byte(const isa::Token& token, isa::Said what);
   void finish_lane();
   void store(const isa::Token& token);
   void fault(const isa::Token& token);
@@ -130,6 +130,7 @@ class StepParser {
   Dim3 block_{0, 0, 0};
   int lane_ = 0;           // of the next value token
   isa::WordReader word_;  // as far as it is spoken
+  bool uniform_ = false;  // it is that of all lanes
   Step step_;
   bool complete_ = false;
   int token_ = 0, previous_ = -1;

@@ -51,6 +51,13 @@ Cell shown_word(int thread) {
   return {fmt::format("warp/shown{}.{}", thread % lanes, quad / keys), quad % keys, 0, word_bits};
 }
 
+Cell shown_vote(int thread) {
+  Cell cell = shown_word(thread);
+  cell.dim = word_bits + thread / lanes % (Parameters::warp_lanes / lanes);
+  cell.bits = 1;
+  return cell;
+}
+
 std::vector<bool> read_cell(const circuit::Placement& placement, const StateReader& state, const Cell& cell) {
   const circuit::HeadPlace& place = placement.head(cell.head);
   const std::span<const float> values = state(place.layer, place.head);

@@ -34,6 +34,7 @@ Cell global_word(std::uint32_t address);   // byte address, a multiple of 4
 Cell shared_word(std::uint32_t offset);    // from the start of shared memory
 Cell waiting_lanes(int quad, isa::WaitKind kind);  // mask of four lanes
 Cell shown_word(int thread);                       // SHFL.PUT
+Cell shown_vote(int thread);                       // VOTE.PUT
 
 // State of a head: [key][value dimension], as engine::Engine::gdn_state gives it.
 using StateReader = std::function<std::span<const float>(int layer, int head)>;

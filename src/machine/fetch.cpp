@@ -13,6 +13,7 @@ void build_fetch(Circuit& c, Wires& w, const FloorPlan& plan, const std::vector<
   for (int bank = 0; bank < Parameters::instructions / 128; ++bank) {
     const auto b = static_cast<std::size_t>(bank);
     HeadSpec head{.name = fmt::format("instructions{}", bank), .layer = plan.instructions};
+    head.clear = t.begins_prompt;
     head.key = circuit::rows(w.number_low);
     head.value = circuit::rows(w.staged);
     head.write_enable =

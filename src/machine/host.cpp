@@ -33,6 +33,7 @@ void build_host(Circuit& c, Wires& w, const FloorPlan& plan) {
   for (std::size_t layer = 0; layer < plan.host.size(); ++layer)
     for (std::size_t h = 0; h < 16; ++h) {
       HeadSpec head{.name = fmt::format("bank{}", 16 * layer + h), .layer = plan.host[layer]};
+      head.clear = t.begins_prompt;
       head.key = circuit::rows(w.number_low);
       head.query = key.rows();
       head.value = circuit::rows(w.staged);

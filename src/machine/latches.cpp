@@ -70,6 +70,8 @@ void build_staging(Circuit& c, Wires& w, int layer) {
     head.write_enable = write_when(t.stage[byte] - Linear(t.renewed));
     head.clear = t.begins_row;
     head.key = rows(t.lane);
+    head.key.push_back({lanes, t.of_all});
+    head.query.push_back({lanes, t.row_end});
     HeadSpec renewed{.name = fmt::format("staging.new{}", byte), .layer = layer};
     renewed.write_enable = write_when(both(t.stage[byte], t.renewed));
     renewed.clear = t.last_value;
@@ -86,7 +88,7 @@ void build_staging(Circuit& c, Wires& w, int layer) {
       head.query.push_back({static_cast<int>(lane), read});
       for (std::size_t bit = 0; bit < 8; ++bit) {
         const int dim = static_cast<int>(8 * lane + bit);
-        head.value.push_back({dim, both(said(bit), t.lane[lane])});
+        head.value.push_back({dim, both(said(bit), t.lane[lane] + Linear(t.of_all))});
         head.z.push_back({dim, read});
         head.outputs.push_back({dim, w.staged[word_bits * lane + 8 * byte + bit]});
       }

@@ -57,6 +57,19 @@ void build_address_check(Circuit& c, Wires& w) {
     add_positive(c, w.bad[l], reasons, w.executing[l]);
     add_positive(c, w.misaligned[l], low_bits, w.executing[l]);
   }
+  // The lanes' addresses are one when their registers are.
+  const Signal differs = c.bus("differs", {0, (lanes - 1) * word_bits});
+  for (std::size_t l = 1; l < lanes; ++l)
+    for (int i = 0; i < word_bits; ++i) {
+      c.add(differs, 1, w.a_lanes[l][at(i)] - w.a_lanes[0][at(i)]);
+      c.add(differs, 1, w.a_lanes[0][at(i)] - w.a_lanes[l][at(i)]);
+    }
+  w.uniform = c.bus("uniform");
+  c.add(w.uniform, 1, t.may_broadcast - Linear(differs) - circuit::sum(Word(w.bad)));
+  const Word source = w.field(isa::field::b_source);  // an immediate or a constant
+  c.add(w.uniform, 1, all({t.may_be_number, source[0], 1 - source[1]}));
+  c.add(w.uniform, 1, all({t.may_be_number, 1 - source[0], source[1]}));
+
   Linear lower = 0;
   for (std::size_t l = 0; l < lanes; ++l) {
     c.add(w.first_bad[l], 1, w.bad[l] - lower);

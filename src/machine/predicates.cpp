@@ -52,6 +52,7 @@ void build_predicates(Circuit& c, Wires& w, const FloorPlan& plan) {
   }
 
   HeadSpec head{.name = "firmware", .layer = plan.predicates};
+  head.clear = t.go;
   Linear any = 0;
   for (int p = 0; p < Parameters::predicates; ++p) {
     const Signal written = t.predicate[static_cast<std::size_t>(p)];

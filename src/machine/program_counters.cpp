@@ -71,6 +71,7 @@ void build_program_counters(Circuit& c, Wires& w, const FloorPlan& plan) {
 
   // The firmware has one pc for its four lanes, and a branch is taken when any of them executes it.
   HeadSpec head{.name = "firmware", .layer = plan.state};
+  head.clear = t.go;
   head.key = {{0, t.op}};
   head.query = {{0, t.use_pcs}};
   head.value = circuit::rows(choose("firmware_new", t.branch));

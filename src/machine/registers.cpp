@@ -126,6 +126,7 @@ void build_firmware_registers(Circuit& c, Wires& w, const FloorPlan& plan) {
   const auto scope = c.scope("firmware_registers");
   const Linear written = both(w.token.row_end, w.control_bit(Control::ToRegister));
   HeadSpec head{.name = "rows", .layer = plan.state};
+  head.clear = w.token.go;
   head.key = decode_uses(c, w, "write", {{isa::field::rd, written}}, w.system).rows();
   head.query = decode_uses(c, w, "read", operand_uses(w), w.system).rows();
   head.value = circuit::rows(w.staged);

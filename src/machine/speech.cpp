@@ -267,29 +267,30 @@ std::vector<Spoken> part_of_word(Circuit& c, const Wires& w, const Linear& speak
 }
 
 // The next byte of a row, or of the new word of an atomic operation.
-void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& speaks_old, const Linear& speaks_new) {
+void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& speaks_old, const Linear& speaks_new, const Linear& speaks_all) {
   const auto scope = c.scope("value");
   Word word;
   for (int i = 0; i < word_bits; ++i) word.push_back(w.result[at(i)] + Linear(w.old[at(i)]) + Linear(w.loaded[at(i)]) + Linear(w.shown[at(i)]));
   const Signal zero = c.bus("zero");  // the whole word is 0
   const Signal part = circuit::and_(c, "part", {w.control_bit(Control::LoadByte) + w.control_bit(Control::LoadHalf), w.lane_executes});
-  std::vector<Spoken> ways = whole_word(c, w, word, speaks_old + speaks_new - Linear(part), zero);
-  for (Spoken& way : part_of_word(c, w, speaks_old, zero)) ways.push_back(std::move(way));
+  std::vector<Spoken> ways = whole_word(c, w, word, speaks_old + speaks_new + speaks_all - Linear(part), zero);
+  for (Spoken& way : part_of_word(c, w, speaks_old + speaks_all, zero)) ways.push_back(std::move(way));
 
   for (const Spoken& way : ways) {
     speak_digit(c, s.value_digits.low, slice(way.value, 0, 4), way.here);
     speak_digit(c, s.value_digits.high, slice(way.value, 4, 4), way.here);
+    const auto say = [&](const Signals& more, const Signals& zeros, const Signals& ones, const Linear& speaks) {
+      const Linear here = both(way.here, speaks);
+      c.add(zeros[way.byte], 1, both(here, way.zeros));
+      if (way.byte == 3) return;
+      c.add(ones[way.byte], 1, both(here, way.ones));
+      c.add(more[way.byte], 1, here - way.zeros - way.ones);
+    };
     for (std::size_t l = 0; l < lanes; ++l) {
-      const auto say = [&](const Signals& more, const Signals& zeros, const Signals& ones, const Linear& speaks) {
-        const Linear here = all({way.here, w.select[l], speaks});
-        c.add(zeros[way.byte], 1, both(here, way.zeros));
-        if (way.byte == 3) return;
-        c.add(ones[way.byte], 1, both(here, way.ones));
-        c.add(more[way.byte], 1, here - way.zeros - way.ones);
-      };
-      say(s.value[l], s.last_value[l], s.ones_value[l], speaks_old);
-      say(s.new_value[l], s.last_new_value[l], s.ones_new_value[l], speaks_new);
+      say(s.value[l], s.last_value[l], s.ones_value[l], both(w.select[l], speaks_old));
+      say(s.new_value[l], s.last_new_value[l], s.ones_new_value[l], both(w.select[l], speaks_new));
     }
+    say(s.all_value, s.last_all_value, s.ones_all_value, speaks_all);
   }
   c.add(s.value_digits.low[0], 1, zero);
   c.add(s.value_digits.high[0], 1, zero);
@@ -297,6 +298,7 @@ void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& speaks_old
     c.add(s.last_value[l][0], 1, all({zero, w.select[l], speaks_old}));
     c.add(s.last_new_value[l][0], 1, all({zero, w.select[l], speaks_new}));
   }
+  c.add(s.last_all_value[0], 1, both(zero, speaks_all));
 }
 
 }  // namespace
@@ -337,12 +339,14 @@ void build_speech(Circuit& c, Wires& w, const Speech& s) {
   c.add(s.operand_c, 1, t.want_c - fault);
   c.add(s.keep, 1, t.want_keep - fault);
   c.add(s.keep, 1, both(t.operand_c, keep));
-  const Signal speaks_old = c.bus("value_wanted"), speaks_new = c.bus("new_value_wanted");
-  c.add(speaks_old, 1, t.want_value - fault - w.turn);
+  const Signal speaks_old = c.bus("value_wanted"), speaks_new = c.bus("new_value_wanted"), speaks_all = c.bus("all_values_wanted");
+  c.add(speaks_old, 1, t.want_value - fault - w.turn - w.uniform);
+  c.add(speaks_all, 1, t.want_all_values);
+  c.add(speaks_all, 1, w.uniform);
   c.add(speaks_old, 1, t.operand_c - keep);
   c.add(speaks_new, 1, t.want_new_value);
   c.add(speaks_new, 1, w.turn);
-  speak_value(c, w, s, speaks_old, speaks_new);
+  speak_value(c, w, s, speaks_old, speaks_new, speaks_all);
   for (std::size_t l = 1; l < lanes; ++l) c.add(s.read[l], 1, t.want_read[l]);
 
   // want_next is decided by the token alone, except after the last <ST>, <CP>, and when lane 3 of an atomic operation has its turn.

@@ -10,6 +10,7 @@ namespace {
 
 using isa::Ending;
 using isa::Op;
+using isa::Said;
 using isa::Token;
 using isa::TokenKind;
 using isa::Unit;
@@ -27,14 +28,19 @@ class Embedder {
 
   void embed() {
     const Token& k = token_;
-    const auto ending = isa::ending_of(k);
-    const bool in_row = k.kind == TokenKind::Read || (ending && (*ending == Ending::More || k.a < lanes - 1));
+    const auto said = isa::said_byte(k);
+    const bool last_of_row = said && said->ending != Ending::More && (said->what == Said::AllWords || k.a == lanes - 1);
+    const bool in_row = k.kind == TokenKind::Read || (said && !last_of_row);
     if (!in_row) set(t_.use_state);
     switch (k.kind) {
       case TokenKind::Pad:
       case TokenKind::End: break;
-      case TokenKind::Go: set(t_.want_system); break;
-      case TokenKind::Instruction: index(); controls({Control::ToInstruction}); break;
+      case TokenKind::Go: set(t_.go); set(t_.want_system); break;
+      case TokenKind::Instruction:
+        if (k.a == 0) set(t_.begins_prompt);
+        index();
+        controls({Control::ToInstruction});
+        break;
       case TokenKind::HostLine: index(); controls({Control::ToHost}); break;
       case TokenKind::Quad:
         number(8);
@@ -72,6 +78,9 @@ class Embedder {
       case TokenKind::Value:
       case TokenKind::LastValue:
       case TokenKind::OnesValue: value(); break;
+      case TokenKind::AllValue:
+      case TokenKind::LastAllValue:
+      case TokenKind::OnesAllValue: value_of_all(); break;
       case TokenKind::NewValue:
       case TokenKind::LastNewValue:
       case TokenKind::OnesNewValue: new_value(); break;
@@ -164,21 +173,23 @@ class Embedder {
     set(t_.next_byte, byte);
   }
 
+  Ending ending() const { return isa::said_byte(token_)->ending; }
+
   // The bits that the token says, and the bytes that it says them of.
-  void said() {
+  void say_bits() {
     const std::uint32_t word = isa::spoken_bits(token_);
     for (int i = 0; i < word_bits; ++i)
       if (word >> i & 1) set(t_.said, i);
-    const int end = isa::ending_of(token_) == Ending::Ones ? 4 : token_.b + 1;
+    const int end = ending() == Ending::Ones ? 4 : token_.b + 1;
     for (int b = token_.b; b < end; ++b) set(t_.stage, b);
     set(t_.use_control);
   }
 
   void value() {
     const int lane = token_.a, byte = token_.b;
-    said();
+    say_bits();
     set(t_.lane, lane);
-    if (isa::ending_of(token_) == Ending::More) {
+    if (ending() == Ending::More) {
       set(t_.want_value);
       speak_from(lane, byte + 1);
       return;
@@ -195,12 +206,25 @@ class Embedder {
     }
   }
 
+  void value_of_all() {
+    say_bits();
+    set(t_.of_all);
+    if (ending() == Ending::More) {
+      set(t_.want_all_values);
+      speak_from(0, token_.b + 1);
+    } else {
+      set(t_.row_end);
+      set(t_.use_instruction);
+      next();
+    }
+  }
+
   void new_value() {
     const int lane = token_.a, byte = token_.b;
-    said();
+    say_bits();
     set(t_.renewed);
     set(t_.select, lane);
-    if (isa::ending_of(token_) == Ending::More) {
+    if (ending() == Ending::More) {
       set(t_.renewing);
       set(t_.recall, lane);
       set(t_.want_new_value);
@@ -247,6 +271,8 @@ class Embedder {
     if (op.unit == Unit::Store || op.unit == Unit::Atomic) set(t_.sets_offset);
     const int first = x & 1 ? 0 : x & 2 ? 1 : x & 4 ? 2 : 3;
     if (op.accesses_memory()) set(t_.check);
+    if (op.unit == Unit::Load && x == 15) set(t_.may_broadcast);
+    if (op.unit == Unit::Move && x == 15) set(t_.may_be_number);
 
     switch (op.unit) {
       case Unit::Store: set(t_.want_store, first); return;
@@ -345,7 +371,8 @@ TokenInputs make_token_inputs(Circuit& c) {
       {"reads_register", &t.reads_register}, {"reads_b", &t.reads_b}, {"b_is_offset", &t.b_is_offset},
       {"check", &t.check}, {"compare", &t.compare}, {"writes_predicate", &t.writes_predicate},
       {"predicate_sources", &t.predicate_sources}, {"sets_choice", &t.sets_choice}, {"puts", &t.puts},
-      {"last_value", &t.last_value}, {"renewed", &t.renewed}, {"begins_row", &t.begins_row}, {"renewing", &t.renewing}, {"commit", &t.commit},
+      {"last_value", &t.last_value}, {"renewed", &t.renewed}, {"of_all", &t.of_all}, {"may_broadcast", &t.may_broadcast},
+      {"may_be_number", &t.may_be_number}, {"want_all_values", &t.want_all_values}, {"begins_prompt", &t.begins_prompt}, {"go", &t.go}, {"begins_row", &t.begins_row}, {"renewing", &t.renewing}, {"commit", &t.commit},
       {"named_barrier", &t.named_barrier}, {"meet", &t.meet}, {"meet_none", &t.meet_none},
       {"release", &t.release}, {"release_barrier", &t.release_barrier}, {"release_yield", &t.release_yield},
       {"first_quad", &t.first_quad}, {"enters", &t.enters}, {"sets_offset", &t.sets_offset},
@@ -369,9 +396,10 @@ TokenInputs make_token_inputs(Circuit& c) {
     for (const Signal enters : {t.enters, t.first_quad})
       c.exclusive({waits, t.wait_for[1], t.wait_for[2], enters, t.meet, t.meet_none, t.release, t.release_barrier, t.release_yield,
                    t.run});
+  c.exclusive({t.lane[0], t.lane[1], t.lane[2], t.lane[3], t.of_all});
   c.exclusive({t.recall[0], t.recall[1], t.recall[2], t.recall[3], t.row_end});
   Signals wants = {t.want_next, t.want_c, t.want_keep, t.want_value, t.want_thread_index, t.want_constant,
-                   t.want_class, t.want_end, t.want_system, t.want_first_quad, t.want_illegal, t.want_new_value, t.want_release_barrier, t.operand_c};
+                   t.want_class, t.want_end, t.want_system, t.want_first_quad, t.want_illegal, t.want_new_value, t.want_all_values, t.want_release_barrier, t.operand_c};
   wants.insert(wants.end(), t.want_read.begin(), t.want_read.end());
   wants.insert(wants.end(), t.want_store.begin(), t.want_store.end());
   wants.insert(wants.end(), t.want_copy.begin(), t.want_copy.end());
@@ -433,6 +461,9 @@ Speech make_speech(Circuit& c) {
   s.operand_c = c.bus("operand_c");
   s.keep = c.bus("keep");
   s.end = c.bus("end");
+  s.all_value = family("all_value", 3);
+  s.last_all_value = family("last_all_value", 4);
+  s.ones_all_value = family("ones_all_value", 3);
   s.read = family("read", lanes);
   s.wait = family("wait", static_cast<int>(isa::wait_letters.size()));
   s.meet = family("meet", Parameters::instructions / 128);
@@ -473,6 +504,9 @@ void unembed_vocabulary(Circuit& c, const Speech& s) {
       case TokenKind::Keep: say(s.keep); break;
       case TokenKind::Value: say(s.value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
       case TokenKind::LastValue: say(s.last_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::AllValue: say(s.all_value[b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::LastAllValue: say(s.last_all_value[b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
+      case TokenKind::OnesAllValue: say(s.ones_all_value[b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
       case TokenKind::OnesValue: say(s.ones_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
       case TokenKind::OnesNewValue: say(s.ones_new_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;
       case TokenKind::NewValue: say(s.new_value[a][b], spell(s.value_digits, t.c >> 4, t.c & 15)); break;

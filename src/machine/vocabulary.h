@@ -29,6 +29,7 @@ struct Speech {
   std::array<Signals, lanes> value, last_value;  // [4][3], [4][4] lane and byte
   std::array<Signals, lanes> new_value, last_new_value;
   std::array<Signals, lanes> ones_value, ones_new_value;  // [4][3]
+  Signals all_value, last_all_value, ones_all_value;      // [3], [4], [3] byte
   Digits digits;                                 // of the classes that follow
   Signals predicate;                             // [7]; high: mask
   Signals wait;                                  // [3]; high: mask

@@ -38,8 +38,11 @@ struct TokenInputs {
   // value tokens
   Signals said;            // [32] bits of the word that this token says: of its byte, and the ones above it
   Signals lane;            // [4] one-hot: where it stands; none for new bytes
+  Signal of_all;           // it says them of all lanes
   Signals stage;           // [4] bytes that this token says
   Signal renewed;          // it is a new byte
+  Signal begins_prompt;    // <I 0>
+  Signal go;               // <GO>
   Signal begins_row;       // bytes of a row that are not spoken from here on are 0
   Signal last_value;       // last token of a lane
   Signal row_end;          // last token of lane 3
@@ -75,6 +78,8 @@ struct TokenInputs {
   Signal b_is_offset;      // op tokens whose B operand is the immediate offset of a memory operand
   Signal sets_offset;      // op tokens whose offset is not B
   Signal check;            // op tokens that access memory and execute
+  Signal may_broadcast;    // op tokens that load in all lanes
+  Signal may_be_number;    // MOV in all lanes
   Signal compare;          // op tokens that compare and execute
   Signal writes_predicate; // op tokens that compute a predicate and execute
   Signal predicate_sources;  // op tokens that read q (and r)
@@ -86,7 +91,7 @@ struct TokenInputs {
   Signals next_byte;  // [4] one-hot
   // what comes next, as far as the token alone decides it
   Signal want_next, want_c, want_keep, want_value, want_thread_index, want_constant, want_class, want_end, want_system,
-      want_first_quad, want_illegal, want_new_value, want_release_barrier;
+      want_first_quad, want_illegal, want_new_value, want_all_values, want_release_barrier;
   Signals want_store, want_copy;  // [4] first executing lane
   Signals want_read;              // [4] lane
 };
@@ -169,6 +174,7 @@ struct Wires {
   // decisions
   Signals bad, misaligned;  // [4] lanes whose address is refused
   Signals first_bad;        // [4]
+  Signal uniform;           // an op begins whose word is the same in all lanes
   Signals new_predicate;    // [4] comparison result before merging
   std::array<Signals, isa::wait_letters.size()> waiting;  // [3][4] lanes that wait
   Signals runnable;         // [4] lanes that live and do not wait

@@ -31,7 +31,9 @@ std::vector<std::string> clang_arguments(const std::string& compiler, const fs::
       // Device code only, with no NVIDIA toolkit. sm_70 and PTX 6.3 bring the .sync forms of warp operations.
       "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70", "--cuda-path=/nonexistent", "-nocudainc",
       "-nocudalib", "-Xclang", "-target-feature", "-Xclang", "+ptx63", "-S", "-O2", "-std=c++17",
-      // Tables made of switches would need initialised global memory.
+      // The machine has no calls ...
+      "-mllvm", "-inline-threshold=1000000",
+      // ... and no indirect branches.
       "-fno-jump-tables",
       // Line numbers without debug sections.
       "-gline-directives-only", "-Wno-unknown-cuda-version", "-include",

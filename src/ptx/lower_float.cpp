@@ -1,6 +1,8 @@
 // Arithmetic, compares and conversions of .f32 (PTX ISA 9.7.3, 9.7.6, 9.7.9).
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "ptx/float_routines.h"
 #include "ptx/lower.h"
 
@@ -122,7 +124,7 @@ Value exact_reciprocal(ir::Emitter& e, Value x, bool flush) {
 
 // Functions of one operand that have a rounded and an approximate form.
 using Function = Value (*)(ir::Emitter&, Value, bool flush);
-template <Function Exact, Function Near>
+template <auto Exact, Function Near>
 void function(Lowering& l, const Instruction&, Modifiers& m) {
   const std::string kind = m.take_any({"approx", "rn", "rz", "rm", "rp"});
   const bool flush = m.take("ftz");
@@ -130,7 +132,7 @@ void function(Lowering& l, const Instruction&, Modifiers& m) {
   const Value x = source(l, 1);
   if (kind == "approx") return result(l, Near(l.emit(), x, flush));
   if (kind.empty()) l.fail(".approx or a rounding is missing");
-  if constexpr (Exact != nullptr) {
+  if constexpr (!std::is_null_pointer_v<decltype(Exact)>) {
     require_nearest(kind);
     result(l, Exact(l.emit(), x, flush));
   } else {

@@ -13,31 +13,39 @@ using isa::Op;
 using syntax::Instruction;
 using syntax::Operand;
 
-// mov.b64 d, {lo, hi}; mov.b64 {lo, hi}, a; the same with .b32 and 16-bit halves.
+// mov.b64 d, {lo, hi}; mov.b64 {lo, hi}, a; the same with .b32, and with four parts.
 void move_vector(Lowering& l, const Operand& target, const Operand& source, Type type) {
-  const Type half{'b', type.bits / 2};
-  const Operand& vector = target.kind == Operand::Kind::Vector ? target : source;
-  if (vector.elements.size() != 2 || (type.bits != 32 && type.bits != 64))
+  ir::Emitter& e = l.emit();
+  const bool unpacks = target.kind == Operand::Kind::Vector;
+  const std::vector<Operand>& parts = unpacks ? target.elements : source.elements;
+  const int count = static_cast<int>(parts.size());
+  if ((count != 2 && count != 4) || (type.bits != 32 && type.bits != 64) || type.bits / count < 8)
     Lowering::reject("vectors of this length not supported");
-  if (&vector == &target) {
-    Pair parts;
-    if (type.bits == 64) {
-      parts = l.read_pair(source, type);
-    } else {
-      const Value whole = l.read(source, type);
-      parts = {l.extend(whole, {'u', 16}), l.emit().op(Op::ShrU, whole, Value::imm(16))};
+  const Type part{'b', type.bits / count};
+  const auto field = [&](int n) {
+    return Value::imm(static_cast<std::uint32_t>(n * part.bits % 32 | part.bits << 8));
+  };
+  if (unpacks) {
+    const Pair whole = type.bits == 64 ? l.read_pair(source, type) : Pair{l.read(source, type), {}};
+    // A target may be the source's own half: all parts are kept before any is written.
+    std::vector<Value> values;
+    for (int n = 0; n < count; ++n) {
+      const Value word = n * part.bits < 32 ? whole.lo : whole.hi;
+      values.push_back(part.bits == 32 ? e.op(Op::Mov, {}, word) : e.op(Op::BfeU, word, field(n)));
     }
-    // A target may be the source's own half: both parts are kept before either is written.
-    const Value hi = l.emit().op(Op::Mov, {}, parts.hi);
-    l.write(vector.elements[0], half, parts.lo);
-    l.write(vector.elements[1], half, hi);
+    for (std::size_t n = 0; n < parts.size(); ++n) l.write(parts[n], part, values[n]);
     return;
   }
-  const Value lo = l.read(vector.elements[0], half), hi = l.read(vector.elements[1], half);
+  Value words[2];
+  for (int n = 0; n < count; ++n) {
+    const Value value = l.read(parts[static_cast<std::size_t>(n)], part);
+    Value& word = words[n * part.bits / 32];
+    word = n * part.bits % 32 == 0 ? value : e.op(Op::Bfi, value, field(n), word);
+  }
   if (type.bits == 64)
-    l.write_pair(target, {lo, hi});
+    l.write_pair(target, {words[0], words[1]});
   else
-    l.write(target, type, l.emit().op(Op::Or, l.emit().op(Op::Shl, hi, Value::imm(16)), lo));
+    l.write(target, type, words[0]);
 }
 
 void mov(Lowering& l, const Instruction&, Modifiers& m) {
@@ -91,6 +99,25 @@ void selp(Lowering& l, const Instruction&, Modifiers& m) {
     l.write(l.operand(0), type,
             l.emit().select(condition, l.read(l.operand(1), plain), l.read(l.operand(2), plain)));
   }
+}
+
+// slct.type.s32 d, a, b, c: a where c is not negative.
+void slct(Lowering& l, const Instruction&, Modifiers& m) {
+  m.take("ftz");
+  const Type type = l.type(m), by = l.type(m);
+  if (by.bits != 32 || by.kind == 'u' || by.kind == 'b') l.fail("the last type is not .s32 or .f32");
+  const Operand& c = l.operand(3);
+  l.check_width(c, 32);
+  const Value value = l.read(c, by);
+  const Predicate chosen =
+      by.kind == 'f' ? l.emit().compare(Op::FsetpGe, ir::Source(value), ir::Source(Value::imm(0)), {})
+                     : l.emit().compare(Op::SetpGeS, value, Value::imm(0));
+  if (type.bits == 64)
+    return l.write_pair(l.operand(0), ir::select(l.emit(), chosen, l.read_pair(l.operand(1), type),
+                                                 l.read_pair(l.operand(2), type)));
+  const Type plain{type.kind == 'f' ? 'f' : 'b', type.bits};
+  l.write(l.operand(0), type,
+          l.emit().select(chosen, l.read(l.operand(1), plain), l.read(l.operand(2), plain)));
 }
 
 struct Comparison {
@@ -162,8 +189,8 @@ void set(Lowering& l, const Instruction& i, Modifiers& m) {
 }  // namespace
 
 const HandlerTable& move_handlers() {
-  static const HandlerTable table = {
-      {"mov", mov}, {"cvt", cvt}, {"selp", selp}, {"setp", setp}, {"set", set}};
+  static const HandlerTable table = {{"mov", mov},   {"cvt", cvt},   {"selp", selp},
+                                     {"slct", slct}, {"setp", setp}, {"set", set}};
   return table;
 }
 

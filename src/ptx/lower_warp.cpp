@@ -66,10 +66,10 @@ void shfl(Lowering& l, const Instruction&, Modifiers& m) {
   Value source;
   Predicate inside;
   if (mode == "up") {
-    inside = e.compare(Op::SetpGeS, e.op(Op::Isub, lane, b), last);
+    inside = e.compare(Op::SetpGeS, lane, e.op(Op::Iadd, last, b));
     source = e.op(Op::Isub, thread, e.select(!inside, imm(0), b));
   } else if (mode == "down") {
-    inside = e.compare(Op::SetpLeS, e.op(Op::Iadd, lane, b), last);
+    inside = e.compare(Op::SetpLeS, lane, e.op(Op::Isub, last, b));
     source = e.op(Op::Iadd, thread, e.select(!inside, imm(0), b));
   } else if (mode == "bfly") {
     inside = e.compare(Op::SetpLeS, e.op(Op::Xor, lane, b), last);

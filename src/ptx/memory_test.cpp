@@ -171,6 +171,18 @@ TEST(CompileMemory, LoadsStayWhereTheyAre) {
             "IADD R1, R3, R1\nST [R2], R1\nEXIT\n");
 }
 
+// Though it is only kept in memory.
+TEST(CompileMemory, AParameterThatIsConvertedIsAPointer) {
+  const isa::Kernel kernel = compile("\tcvta.to.global.u64 %d1, %b;\n\tst.global.u64 [%a], %d1;\n");
+  EXPECT_TRUE(kernel.parameters[0].pointer);
+  EXPECT_TRUE(kernel.parameters[1].pointer);
+  EXPECT_FALSE(compile("\tst.global.u64 [%a], %b;\n").parameters[1].pointer);
+}
+
+TEST(CompileMemory, TexturesAreNotSupported) {
+  EXPECT_THROW(compile_with(".global .texref image;\n", "\tmov.u64 %d1, image;\n"), Unsupported);
+}
+
 TEST(CompileMemory, BarriersByNumberHaveATable) {
   EXPECT_EQ(compile("\tbar.sync 0;\n\tbarrier.sync.aligned 0;\n").named_barriers, 0u);
   const isa::Kernel kernel = compile_with(".global .u32 v = 1;\n", R"(

@@ -123,8 +123,10 @@ isa::Kernel Module::compile(std::string_view name) const {
   Lowered lowered = lower(syntax_, *source, ptx_name_);
   ir::Function& function = lowered.function;
   mark_pointers(function, lowered.parameters);
+  mark_converted(*source, lowered.parameters);
   ir::take_votes_back(function);
   ir::optimise(function);
+  ir::meet_before_next_round(function);
   ir::yield_in_waiting_loops(function);
   ir::legalise(function);
   ir::order_blocks(function);

@@ -31,6 +31,10 @@ void optimise(Function& function);
 // round.
 void yield_in_waiting_loops(Function& function);
 
+// Lanes of a warp that wait at several places are released at the lowest one first. Where a loop has a place that some lanes pass by, the others
+// could wait there still when those come round to the loop's first place: then the warp meets at the end of every round.
+void meet_before_next_round(Function& function);
+
 // Lanes that have voted take their vote back when they end: the warp's votes are of the lanes that are there.
 // Run before optimise(), while every exit is the end of a block.
 void take_votes_back(Function& function);

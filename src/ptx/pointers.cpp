@@ -1,6 +1,8 @@
 #include "ptx/pointers.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "isa/parameters.h"
 
@@ -52,6 +54,26 @@ void mark_pointers(const ir::Function& function, std::vector<isa::KernelParamete
           break;
       }
     }
+  }
+}
+
+// ld.param.u64 r, [parameter]; ... cvta.to.global.u64 d, r;
+void mark_converted(const syntax::Function& kernel, std::vector<isa::KernelParameter>& parameters) {
+  using Kind = syntax::Operand::Kind;
+  std::map<int, std::string> loaded;
+  for (const syntax::Instruction& i : kernel.body) {
+    if (i.operands.size() != 2) continue;
+    const syntax::Operand &target = i.operands[0], &source = i.operands[1];
+    const auto has = [&](const char* modifier) {
+      return std::find(i.modifiers.begin(), i.modifiers.end(), modifier) != i.modifiers.end();
+    };
+    if (i.opcode == "ld" && has("param") && target.kind == Kind::Register && source.kind == Kind::Address &&
+        source.value == 0)
+      loaded[target.index] = source.elements.front().name;
+    const auto found = loaded.find(source.index);
+    if (i.opcode != "cvta" || source.kind != Kind::Register || found == loaded.end()) continue;
+    for (isa::KernelParameter& parameter : parameters)
+      if (parameter.name == found->second && parameter.bytes == 8) parameter.pointer = true;
   }
 }
 

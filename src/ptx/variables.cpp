@@ -74,7 +74,8 @@ const Variable* Variables::declared(const std::string& name) const {
   const Variable* found = nullptr;
   for (const auto* list : {&kernel_.variables, &module_.variables})
     for (const Variable& variable : *list)
-      if (variable.name == name && variable.space != "param" && variable.space != "tex") {
+      // Textures, surfaces and samplers have types of their own.
+      if (variable.name == name && variable.space != "param" && parse_type(variable.type)) {
         // A declaration and a definition of the same variable may both be there.
         if (found == nullptr || found->external) found = &variable;
       }

@@ -140,35 +140,79 @@ Instruction plain(Op op, int line) {
   return i;
 }
 
-}  // namespace
-
-void yield_in_waiting_loops(Function& function) {
-  const Flow flow(function);
+// The edges from a loop's end back to its header.
+std::vector<std::pair<int, int>> back_edges(const Flow& flow, int header) {
   std::vector<std::pair<int, int>> edges;  // from, to
-  for (const int header : flow.reverse_post_order()) {
-    const auto& loops = flow.loops(header);
-    if (loops.empty() || loops.front() != header) continue;
-    if (!WaitingLoop(function, flow, header).waits_for_others()) continue;
-    for (const int from : flow.predecessors(header))
-      if (flow.dominates(header, from) &&
-          std::find(edges.begin(), edges.end(), std::pair(from, header)) == edges.end())
-        edges.emplace_back(from, header);
-  }
+  for (const int from : flow.predecessors(header))
+    if (flow.dominates(header, from) && std::find(edges.begin(), edges.end(), std::pair(from, header)) == edges.end())
+      edges.emplace_back(from, header);
+  return edges;
+}
+
+void execute_on(Function& function, const std::vector<std::pair<int, int>>& edges, Op op) {
   for (const auto& [from, header] : edges) {
     const int line = function.blocks[at(from)].end.line;
     if (function.blocks[at(from)].end.kind == End::Kind::Jump) {
-      function.blocks[at(from)].code.push_back(plain(Op::Yield, line));
+      function.blocks[at(from)].code.push_back(plain(op, line));
       continue;
     }
-    Block turn;
-    turn.code.push_back(plain(Op::Yield, line));
-    turn.end = {End::Kind::Jump, {}, none, header, line};
+    Block between;
+    between.code.push_back(plain(op, line));
+    between.end = {End::Kind::Jump, {}, none, header, line};
     const int added = static_cast<int>(function.blocks.size());
-    function.blocks.push_back(turn);
+    function.blocks.push_back(between);
     End& end = function.blocks[at(from)].end;
     if (end.taken == header) end.taken = added;
     if (end.next == header) end.next = added;
   }
+}
+
+// Calls visit(header) for every loop.
+template <class Visit>
+void for_each_loop(const Flow& flow, Visit visit) {
+  for (const int header : flow.reverse_post_order()) {
+    const auto& loops = flow.loops(header);
+    if (!loops.empty() && loops.front() == header) visit(header);
+  }
+}
+
+bool waits_for_warp(const Instruction& i) {
+  return i.info().waits() && isa::wait_kind(i.info()) == isa::WaitKind::Warp;
+}
+
+}  // namespace
+
+void yield_in_waiting_loops(Function& function) {
+  const Flow flow(function);
+  std::vector<std::pair<int, int>> edges;
+  for_each_loop(flow, [&](int header) {
+    if (!WaitingLoop(function, flow, header).waits_for_others()) return;
+    const auto more = back_edges(flow, header);
+    edges.insert(edges.end(), more.begin(), more.end());
+  });
+  execute_on(function, edges, Op::Yield);
+}
+
+void meet_before_next_round(Function& function) {
+  const Flow flow(function);
+  std::vector<std::pair<int, int>> edges;
+  for_each_loop(flow, [&](int header) {
+    const auto ends = back_edges(flow, header);
+    // Does a lane come to every wait in every round?
+    const auto some_pass_by = [&](int b, const Instruction& i) {
+      return i.guarded() || std::any_of(ends.begin(), ends.end(), [&](const auto& end) { return !flow.dominates(b, end.first); });
+    };
+    for (const int b : flow.reverse_post_order()) {
+      const auto& loops = flow.loops(b);
+      if (std::find(loops.begin(), loops.end(), header) == loops.end()) continue;
+      for (const Instruction& i : function.blocks[at(b)].code)
+        if (waits_for_warp(i) && some_pass_by(b, i)) {
+          edges.insert(edges.end(), ends.begin(), ends.end());
+          return;
+        }
+    }
+  });
+  execute_on(function, edges, Op::Warpsync);
 }
 
 void take_votes_back(Function& function) {

@@ -98,6 +98,22 @@ M:	st.global.u32 [%b+4], %r1;
 }
 
 // Only those that may have voted.
+int meetings(const std::string& statements) {
+  const isa::Kernel kernel = compile(statements);
+  return static_cast<int>(std::count_if(kernel.code.begin(), kernel.code.end(),
+                                        [](const isa::Instruction& i) { return i.op == isa::Op::Warpsync; }));
+}
+
+TEST(Waiting, TheWarpMeetsAtTheEndOfARoundWhereSomeLanesPassByAPlaceToMeet) {
+  const auto loop = [](const std::string& body) {
+    return "\tmov.u32 %r1, 0;\n\tmov.u32 %r2, %laneid;\n\tsetp.lt.u32 %p1, %r2, 16;\nL:\n" + body +
+           "\tadd.u32 %r1, %r1, 1;\n\tsetp.lt.u32 %p2, %r1, %n;\n\t@%p2 bra L;\n";
+  };
+  EXPECT_EQ(meetings(loop("\tbar.warp.sync -1;\n\tbar.warp.sync -1;\n")), 2);
+  EXPECT_EQ(meetings(loop("\tbar.warp.sync -1;\n\t@!%p1 bra M;\n\tbar.warp.sync 0xffff;\nM:\n")), 3);
+  EXPECT_EQ(meetings(loop("\tbar.warp.sync -1;\n\t@!%p1 bra M;\n\tadd.u32 %r1, %r1, 1;\nM:\n")), 1);
+}
+
 TEST(Waiting, LanesTakeTheirVotesBackWhenTheyEnd) {
   EXPECT_EQ(code(R"(
 	mov.u32 %r1, %tid.x;

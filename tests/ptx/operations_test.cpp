@@ -232,6 +232,17 @@ const Operation operations[] = {
        const u16 high = static_cast<u16>(most + (x < 0 ? -x : x) - (y << 3));
        return u64{u32{high} << 16 | low};
      }},
+    {"mov.b64 {%h1, %h2, %h3, %h4}, %x; mov.b32 {%h5, %h6}, %a; mov.b64 %o, {%h4, %h5, %h1, %h6};",
+     [](const Input& i) {
+       return i.x >> 48 | (i.a & 0xffff) << 16 | (i.x & 0xffff) << 32 | u64{i.a >> 16} << 48;
+     }},
+    {"slct.s32.s32 %t1, %a, %b, %c; mov.b32 %f1, %c; slct.u64.f32 %w1, %x, %y, %f1; cvt.s64.s32 %w2, %t1; "
+     "add.s64 %o, %w1, %w2;",
+     [](const Input& i) {
+       const float c = std::bit_cast<float>(i.c);
+       return (c >= 0 ? i.x : i.y) +
+              static_cast<u64>(s64{static_cast<s32>(static_cast<s32>(i.c) >= 0 ? i.a : i.b)});
+     }},
     // A word in shared memory, in parts.
     {".shared .align 8 .b8 room[512]; mov.u32 %t1, %tid.x; shl.b32 %t1, %t1, 3; mov.u32 %t2, room; add.u32 "
      "%t1, %t1, %t2; "
@@ -260,7 +271,8 @@ std::string text_of(const Operation& operation) {
   return fmt::format(
       ".version 7.1\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 "
       "out)\n{{\n"
-      ".reg .b32 %a, %b, %c, %r, %t<9>; .reg .b64 %x, %y, %z, %o, %w<9>, %in, %out; .reg .b16 %h<9>; .reg "
+      ".reg .b32 %a, %b, %c, %r, %t<9>; .reg .b64 %x, %y, %z, %o, %w<9>, %in, %out; .reg .f32 %f<9>; .reg "
+      ".b16 %h<9>; .reg "
       ".pred %p<9>;\n"
       "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t0, %tid.x;\n"
       "mad.wide.u32 %in, %t0, 40, %in; mad.wide.u32 %out, %t0, 8, %out;\n"

@@ -141,6 +141,19 @@ extern "C" __global__ void sum_of_floats(const float* a, float* c) {
   }
 }
 
+// Blocks take jobs from a queue. A single shared word is written before the barrier and read behind it.
+extern "C" __global__ void job_queue(u32* next, u32* c, u32 n) {
+  __shared__ u32 job;
+  for (;;) {
+    if (threadIdx.x == 0) job = atomicAdd(next, 1u);
+    __syncthreads();
+    const u32 own = job;
+    __syncthreads();
+    if (own >= n) break;
+    c[own * blockDim.x + threadIdx.x] += own * 100 + threadIdx.x;
+  }
+}
+
 // A lock that every thread takes once: plain sums under it lose nothing.
 extern "C" __global__ void spin_lock(u32* lock, u32* sum) {
   while (atomicCAS(lock, 0u, 1u) != 0) {

@@ -192,6 +192,19 @@ TEST_P(Threads, FloatSumsFlushInGlobalMemoryOnly) {
   EXPECT_EQ(result.buffers[1], (Words{bits(sum), 0, 0, 0}));
 }
 
+TEST_P(Threads, WordsAreReadBehindTheBarrier) {
+  const std::uint32_t n = 5, threads = 33;
+  const auto result = Launch(kernel("job_queue"), {2, 1, 1}, {threads, 1, 1})
+                          .buffer(Words(1))
+                          .buffer(Words(n * threads))
+                          .word(n)
+                          .run();
+  ASSERT_EQ(result.status, 0);
+  for (std::uint32_t job = 0; job < n; ++job)
+    for (std::uint32_t t = 0; t < threads; ++t)
+      EXPECT_EQ(result.buffers[1][job * threads + t], job * 100 + t);
+}
+
 TEST_P(Threads, SpinLocks) {
   const std::uint32_t n = 70;
   auto result = Launch(kernel("spin_lock"), {2, 1, 1}, {n, 1, 1}).buffer(Words(1)).buffer(Words(1)).run();

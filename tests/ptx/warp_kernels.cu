@@ -175,6 +175,16 @@ extern "C" __global__ void warp_barriers(const u32* a, u32* c) {
   c[i] = words[i];
 }
 
+// All lanes exchange words, then half of them once more, over and over: nobody may come round before all are done.
+extern "C" __global__ void halves(const u32* a, u32* c, int rounds) {
+  u32 x = a[threadIdx.x];
+  for (int round = 0; round < rounds; ++round) {
+    x += 3 * __shfl_xor_sync(ALL, x, 31);
+    if (threadIdx.x % 32 < 16) x ^= __shfl_xor_sync(0xffffu, x, 5);
+  }
+  c[threadIdx.x] = x;
+}
+
 // A lock that the lanes of a warp take in turn, until all have had it.
 extern "C" __global__ void lock_with_votes(u32* lock, volatile u32* sum) {
   bool done = false;

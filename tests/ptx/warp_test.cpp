@@ -279,6 +279,21 @@ TEST_P(Warp, Barriers) {
   EXPECT_EQ(result.buffers[1], a);
 }
 
+TEST_P(Warp, LanesOfALoopStayTogetherWhereOnlyHalfOfThemMeet) {
+  Words a = random_words(64, 11);
+  constexpr u32 rounds = 5;
+  const auto result = Launch(kernel("halves"), {1, 1, 1}, {64, 1, 1}).buffer(a).buffer(Words(64)).word(rounds).run();
+  ASSERT_EQ(result.status, 0);
+  for (u32 round = 0; round < rounds; ++round) {
+    Words before = a;
+    for (u32 i = 0; i < 64; ++i) a[i] += 3 * before[i ^ 31];
+    before = a;
+    for (u32 i = 0; i < 64; ++i)
+      if (i % 32 < 16) a[i] ^= before[i ^ 5];
+  }
+  EXPECT_EQ(result.buffers[1], a);
+}
+
 TEST_P(Warp, LockWithVotes) {
   const auto result =
       Launch(kernel("lock_with_votes"), {1, 1, 1}, {n, 1, 1}).buffer(Words(1)).buffer(Words(1)).run();
