@@ -12,7 +12,7 @@
 PACKAGES := build-essential cmake ninja-build clang libfmt-dev nlohmann-json3-dev libcli11-dev tao-pegtl-dev libgtest-dev \
             libbenchmark-dev
 EXAMPLES := vecadd strided_sum collatz saxpy matmul mandelbrot black_scholes transpose transpose_tiled gemm_tiled stencil \
-            hotspot convolution nbody reduce_shared reduce_shuffle scan compact histogram bitonic_sort bfs softmax layer_norm
+            hotspot convolution nbody reduce_shared reduce_shuffle dot_product scan compact histogram bitonic_sort bfs softmax layer_norm
 # A C++ compilation takes up to a gigabyte: no more at once than memory holds.
 JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { m = int($$2 / 1048576); n = m < cores ? m : cores; print (n < 1 ? 1 : n) }' /proc/meminfo)
 # RUN_FLAGS=--emulate runs the examples without the model.
@@ -29,8 +29,9 @@ run: build
 	@set -e; for example in $(EXAMPLES); do \
 	  mkdir -p out/$$example; \
 	  echo; echo "== examples/$$example.cu"; \
-	  build/qwengpu run examples/$$example.launch.json $(RUN_FLAGS) --out out/$$example --transcript out/$$example/transcript.txt; \
-	  build/check_on_cpu examples/$$example.launch.json out/$$example; \
+	  launches=$$(ls examples/$$example.launch.json examples/$$example.[0-9].launch.json 2>/dev/null || true); \
+	  build/qwengpu run $$launches $(RUN_FLAGS) --out out/$$example --transcript out/$$example/transcript.txt; \
+	  build/check_on_cpu $$launches out/$$example; \
 	done
 
 test: build

@@ -25,7 +25,7 @@ struct Options {
 launch::Transcript written_now(const isa::Kernel& kernel, const std::vector<int>& prompt,
                                const WriterOptions& options, std::size_t max_tokens) {
   Writer writer = make_writer(options);
-  launch::Transcript transcript{kernel, writer.name, prompt, {}, false};
+  launch::Transcript transcript{kernel, writer.name, 1, prompt, {}, false};
   Terminal terminal;
   launch::Observer observer;
   observer.token = [&](int token) {
@@ -55,6 +55,12 @@ void diff(const Options& options) {
   const launch::Transcript first = options.first.ends_with(".json")
                                        ? launched(options.first, options.writer)
                                        : launch::read_transcript(options.first, options.partial);
+  if (options.second.empty() && first.launch > 1)
+    throw launch::UsageError(
+        fmt::format("{} is launch {} of a sequence, with device memory from the launches before it: give the "
+                    "transcript to compare it "
+                    "with, such as one by `run --emulate` of the same launches",
+                    options.first, first.launch));
   const launch::Transcript second =
       options.second.empty() ? written_now(first.kernel, first.prompt, {.emulate = true}, first.tokens.size() + 1)
                              : launch::read_transcript(options.second, options.partial);

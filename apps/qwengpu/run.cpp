@@ -1,7 +1,8 @@
-// qwengpu run: one launch, written by the model.
+// qwengpu run: one launch, or several that follow one another, written by the model.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,7 +27,8 @@ namespace {
 constexpr std::uint64_t shown_values = 8;
 
 struct Options {
-  std::string file, kernel, grid, block, out, transcript;
+  std::vector<std::string> files;
+  std::string kernel, grid, block, out, transcript;
   std::optional<std::uint32_t> shared;
   std::vector<std::string> arguments;
   std::size_t max_steps = launch::default_max_tokens;
@@ -34,12 +36,12 @@ struct Options {
   bool json = false, quiet = false, verbose = false;
 };
 
-launch::Description describe(const Options& options) {
+launch::Description describe(const std::string& file, const Options& options) {
   launch::Description description;
-  if (options.file.ends_with(".json"))
-    description = launch::read_launch_file(options.file);
+  if (file.ends_with(".json"))
+    description = launch::read_launch_file(file);
   else
-    description.file = options.file;
+    description.file = file;
   if (!options.kernel.empty()) description.kernel = options.kernel;
   if (!options.grid.empty()) description.grid = launch::parse_dim3(options.grid);
   if (!options.block.empty()) description.block = launch::parse_dim3(options.block);
@@ -49,6 +51,51 @@ launch::Description describe(const Options& options) {
   for (const std::string& argument : options.arguments)
     description.arguments.push_back(launch::parse_argument(argument));
   return description;
+}
+
+struct Launch {
+  std::string label;  // "launch 2 of 3, ", or empty when it is the only one
+  launch::Description description;
+  isa::Kernel kernel;
+  launch::Prompt prompt;
+  std::string transcript;  // file, or empty
+  int number = 1;          // in the sequence
+};
+
+// All of them, before the first one runs: what is wrong with a later one is said at once.
+std::vector<Launch> prepare(const Options& options) {
+  const std::size_t count = options.files.size();
+  const bool several = count > 1;
+  if (several && (!options.kernel.empty() || !options.grid.empty() || !options.block.empty() ||
+                  options.shared || !options.arguments.empty()))
+    throw launch::UsageError(
+        "--kernel, --grid, --block, --shared and --arg are of a single launch; say them in the launch files");
+  std::vector<Launch> launches;
+  launch::Kept kept;
+  for (std::size_t n = 0; n < count; ++n) {
+    Launch launch;
+    launch.description = describe(options.files[n], options);
+    launch.kernel = load_kernel(launch.description.file, launch.description.kernel);
+    launch.transcript = options.transcript;
+    if (several) {
+      launch.number = static_cast<int>(n) + 1;
+      launch.label = fmt::format("launch {} of {}, ", launch.number, count);
+      if (!options.out.empty()) launch.description.out /= fmt::format("{}", launch.number);
+      if (!options.transcript.empty()) launch.transcript += fmt::format(".{}", launch.number);
+    }
+    kept.variable_bytes = std::max<std::uint64_t>(kept.variable_bytes, launch.kernel.variables.size());
+    launches.push_back(std::move(launch));
+  }
+  for (std::size_t n = 0; n < count; ++n) {
+    try {
+      launches[n].prompt = launch::make_prompt(launches[n].description, launches[n].kernel, kept);
+    } catch (const launch::UsageError& error) {
+      if (!several) throw;
+      throw launch::UsageError(fmt::format("{}: {}", options.files[n], error.what()));
+    }
+    kept = launches[n].prompt.kept;
+  }
+  return launches;
 }
 
 std::filesystem::path result_file(const launch::Description& description, std::size_t argument) {
@@ -81,7 +128,7 @@ std::string error_text(const launch::ResultCollector& collector, const isa::Kern
     text += fmt::format(": block {} quad {} lane {}, pc {}", launch::text_of(fault->block), fault->quad, lane,
                         fault->pc);
     if (fault->info().accesses_memory())
-      text += fmt::format(", address {}", launch::address_text(block.address(*fault, lane)));
+      text += fmt::format(", address {}", launch::address_text(fault->fault->address));
     text += fmt::format(", step {}", fault->number);
     if (const std::string line = launch::source_line(kernel, fault->pc); !line.empty()) text += ", " + line;
   } else if (collector.stuck()) {
@@ -105,29 +152,24 @@ void print_summary(Terminal& terminal, const isa::Kernel& kernel, const launch::
                             s.decode_seconds, s.prefill_seconds, s.tokens_per_second()));
 }
 
-void run(const Options& options) {
-  const launch::Description description = describe(options);
-  const isa::Kernel kernel = load_kernel(description.file, description.kernel);
-  const launch::Prompt prompt = launch::make_prompt(description, kernel);
-  prepare_folder(description);
-  Writer writer = make_writer(options.writer);
-
-  Terminal terminal(!options.json && !options.quiet);
+// What happened, in JSON. It has an "error" when the launch failed.
+nlohmann::json run_launch(const Launch& launch, const Writer& writer, Terminal& terminal,
+                          const Options& options) {
+  const auto& [label, description, kernel, prompt, transcript_file, number] = launch;
   terminal.line(fmt::format(
-      "kernel {} of {}: {} instructions, {} registers a thread; the launch is {} tokens", kernel.name,
-      description.file.string(), kernel.code.size(), kernel.registers, prompt.tokens.size()));
+      "{}kernel {} of {}: {} instructions, {} registers a thread; the launch is {} tokens", label,
+      kernel.name, description.file.string(), kernel.code.size(), kernel.registers, prompt.tokens.size()));
   terminal.line(
       fmt::format("written by {}:", options.writer.emulate ? "the emulator" : "the model, " + writer.name));
 
   std::unique_ptr<launch::TranscriptWriter> transcript;
-  if (!options.transcript.empty())
-    transcript =
-        std::make_unique<launch::TranscriptWriter>(options.transcript, kernel, writer.name, prompt.tokens);
+  if (!transcript_file.empty())
+    transcript = std::make_unique<launch::TranscriptWriter>(transcript_file, kernel, writer.name,
+                                                            prompt.tokens, number);
   launch::Printer printer(kernel, options.verbose);
   launch::ResultCollector collector;
   launch::BlockState block(kernel);
   launch::Session session(*writer.source, kernel);
-  catch_interrupts();
   launch::Observer observer;
   observer.interrupted = interrupted;
   observer.prefilled = [&](std::size_t done, std::size_t total) {
@@ -190,16 +232,36 @@ void run(const Options& options) {
     json["error"] = error_text(collector, kernel, block);
   }
   print_summary(terminal, kernel, s);
-  if (options.json) fmt::print("{}\n", json.dump(2));
-  if (!succeeded) throw std::runtime_error("the launch failed: " + error_text(collector, kernel, block));
+  return json;
+}
+
+void run(const Options& options) {
+  const std::vector<Launch> launches = prepare(options);
+  for (const Launch& launch : launches) prepare_folder(launch.description);
+  const Writer writer = make_writer(options.writer);
+  Terminal terminal(!options.json && !options.quiet);
+  catch_interrupts();
+  nlohmann::json summaries = nlohmann::json::array();
+  for (const Launch& launch : launches) {
+    summaries.push_back(run_launch(launch, writer, terminal, options));
+    if (summaries.back().contains("error")) break;  // what follows needs its results
+  }
+  if (options.json) fmt::print("{}\n", (launches.size() == 1 ? summaries.front() : summaries).dump(2));
+  if (!summaries.back().contains("error")) return;
+  throw std::runtime_error(fmt::format("{}the launch failed: {}", launches[summaries.size() - 1].label,
+                                       summaries.back()["error"].get<std::string>()));
 }
 
 }  // namespace
 
 void add_run(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("run", "let the model write a launch and collect its results");
+  CLI::App* command = app.add_subcommand("run", "let the model write launches and collect their results");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->file, fmt::format("{}, or a launch file (.json)", kernel_file_help))
+  command
+      ->add_option(
+          "FILE", options->files,
+          fmt::format("{}, or a launch file (.json); several follow one another on the same device memory",
+                      kernel_file_help))
       ->required();
   command->add_option("--kernel", options->kernel, "name of the kernel, when the file has several");
   command->add_option("--grid", options->grid, "blocks: X, X,Y or X,Y,Z")->take_last();
@@ -208,11 +270,14 @@ void add_run(CLI::App& app) {
   command
       ->add_option("--arg", options->arguments,
                    "one kernel argument, in order: i32:7, in:a.npy, inout:a.npy, in:i32[64]=iota, =zero, "
-                   "=random:SEED[:LOW:HIGH], out:i32[64]; types u8 i8 u16 i16 u32 i32 u64 i64 f32 f64")
+                   "=random:SEED[:LOW:HIGH], out:i32[64]; keep:NAME:..., use:NAME and free:NAME of several "
+                   "launches; types u8 i8 u16 i16 u32 i32 u64 i64 f32 f64")
       ->allow_extra_args(false);
   command->add_option("--out", options->out,
-                      "folder for the results: argN.npy for each out and inout argument N");
-  command->add_option("--transcript", options->transcript, "file for everything the model writes");
+                      "folder for the results: argN.npy for each out and inout argument N; of several "
+                      "launches 1/argN.npy, 2/argN.npy ...");
+  command->add_option("--transcript", options->transcript,
+                      "file for everything the model writes; of several launches FILE.1, FILE.2 ...");
   command->add_option("--max-steps", options->max_steps, "tokens after which an endless launch is given up")
       ->capture_default_str();
   add_writer_options(*command, options->writer);

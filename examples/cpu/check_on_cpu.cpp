@@ -2,8 +2,9 @@
 // same arrays.
 //
 //   check_on_cpu examples/vecadd.launch.json FOLDER
+//   check_on_cpu examples/dot_product.1.launch.json examples/dot_product.2.launch.json FOLDER
 //
-// FOLDER is where `qwengpu run --out FOLDER` left argN.npy.
+// FOLDER is where `qwengpu run --out FOLDER` of the same launches left argN.npy.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,6 +19,7 @@
 #include "../collatz.cu"
 #include "../compact.cu"
 #include "../convolution.cu"
+#include "../dot_product.cu"
 #include "../gemm_tiled.cu"
 #include "../histogram.cu"
 #include "../hotspot.cu"
@@ -85,6 +87,8 @@ const std::map<std::string, Kernel> kernels = {
     {"transpose_tiled", on_cpu(transpose_tiled)},
     {"reduce_shared", on_cpu(reduce_shared)},
     {"reduce_shuffle", on_cpu(reduce_shuffle)},
+    {"block_products", on_cpu(block_products)},
+    {"sum_of_blocks", on_cpu(sum_of_blocks)},
     {"scan", on_cpu(scan)},
     {"compact", on_cpu(compact)},
     {"histogram", on_cpu(histogram)},
@@ -110,14 +114,23 @@ double difference_at(std::uint64_t i, const Array& a, const Array& b) {
   return std::fabs(static_cast<double>(a.at<float>(i)) - static_cast<double>(b.at<float>(i)));
 }
 
-bool check(const std::string& launch_file, const std::filesystem::path& folder) {
+// By name: what launches keep.
+using Memory = std::map<std::string, Array>;
+
+bool check(const std::string& launch_file, const std::filesystem::path& folder, Memory& memory) {
   const Description d = qwengpu::launch::read_launch_file(launch_file);
   std::vector<Array> arrays;
-  for (const auto& a : d.arguments)
-    arrays.push_back(a.data.bytes.empty() ? Array{a.shape, std::vector<std::uint8_t>(a.shape.bytes())}
-                                          : a.data);
+  for (const auto& a : d.arguments) {
+    if (a.earlier() && !a.copied_in())
+      arrays.push_back(memory.at(a.name));
+    else
+      arrays.push_back(a.data.bytes.empty() ? Array{a.shape, std::vector<std::uint8_t>(a.shape.bytes())}
+                                            : a.data);
+  }
   const Kernel& kernel = kernels.at(d.kernel);
   kernel.launch(d, arrays);
+  for (std::size_t n = 0; n < arrays.size(); ++n)
+    if (!d.arguments[n].name.empty()) memory[d.arguments[n].name] = arrays[n];
 
   bool good = true;
   for (std::size_t n = 0; n < arrays.size(); ++n) {
@@ -151,12 +164,18 @@ bool check(const std::string& launch_file, const std::filesystem::path& folder) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: check_on_cpu LAUNCH_FILE FOLDER\n");
+  if (argc < 3) {
+    fmt::print(stderr, "usage: check_on_cpu LAUNCH_FILE... FOLDER\n");
     return 2;
   }
   try {
-    return check(argv[1], argv[2]) ? 0 : 1;
+    const int launches = argc - 2;
+    const std::filesystem::path folder = argv[argc - 1];
+    Memory memory;
+    bool good = true;
+    for (int n = 1; n <= launches; ++n)
+      good &= check(argv[n], launches == 1 ? folder : folder / fmt::format("{}", n), memory);
+    return good ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "check_on_cpu: {}\n", error.what());
     return 1;

@@ -60,6 +60,8 @@ std::vector<isa::Row> host_lines(const Case& launch) {
     staging.put(at + request::descriptor::flags,
                 number((buffer.copy_in ? request::copy_in : 0) | (buffer.copy_out ? request::copy_out : 0)));
     staging.put(at + request::descriptor::host_address, number(data));
+    staging.put(at + request::descriptor::lifetime,
+                (buffer.keep ? request::keep : 0) | (buffer.again ? request::again : 0));
     for (std::uint32_t word : buffer.data) {
       staging.put(data, word);
       data += 4;
@@ -100,8 +102,9 @@ std::string text_of(const Case& launch) {
                   launch.kernel.shared_bytes, launch.dynamic_shared, launch.kernel.local_bytes,
                   launch.kernel.named_barriers);
   for (std::size_t b = 0; b < launch.buffers.size(); ++b)
-    text += fmt::format("buffer {}: {} bytes{}{} [{}]\n", b, launch.buffers[b].bytes,
+    text += fmt::format("buffer {}: {} bytes{}{}{}{} [{}]\n", b, launch.buffers[b].bytes,
                         launch.buffers[b].copy_in ? ", in" : "", launch.buffers[b].copy_out ? ", out" : "",
+                        launch.buffers[b].again ? ", again" : "", launch.buffers[b].keep ? ", keep" : "",
                         fmt::join(launch.buffers[b].data, " "));
   for (std::size_t n = 0; n < launch.arguments.size(); ++n)
     text += fmt::format("c[{:#x}] = {}{}\n", isa::constant::parameters + 4 * static_cast<int>(n),

@@ -13,7 +13,9 @@ namespace qwengpu::emulator {
 struct CaseBuffer {
   std::uint32_t bytes = 0;
   bool copy_in = false, copy_out = false;
-  std::vector<std::uint32_t> data;  // of copy_in: one word each 4 bytes, rounded up
+  std::vector<std::uint32_t> data{};  // of copy_in: one word each 4 bytes, rounded up
+  bool keep = false;                  // for later launches of the sequence
+  bool again = false;                 // an earlier launch kept it
 };
 
 struct CaseArgument {

@@ -45,7 +45,8 @@ Emulator::Emulator(std::span<const int> prompt)
 }
 
 void Emulator::next_launch(std::span<const int> prompt) {
-  if (!halted_ || taken_ != spoken_) throw std::invalid_argument("a prompt stands before the <END> of the launch before it");
+  if (!halted_ || taken_ != spoken_)
+    throw std::invalid_argument("a prompt stands before the <END> of the launch before it");
   prompt_ = parse_prompt(prompt);
   kernel_ = decode_all(prompt_.code);
   state_.host = prompt_.host;
@@ -230,13 +231,15 @@ void Emulator::execute_register_write(const Decoded& decoded, int exec, const Ro
 // All lanes get the same word, and that is known before it is: a number, or one address.
 bool Emulator::is_uniform(const Decoded& decoded, const Row& address) {
   const isa::BSource source = decoded.instruction.b_source;
-  if (decoded.info.unit == Unit::Move) return source == isa::BSource::Immediate || source == isa::BSource::Constant;
+  if (decoded.info.unit == Unit::Move)
+    return source == isa::BSource::Immediate || source == isa::BSource::Constant;
   return decoded.info.unit == Unit::Load &&
          std::all_of(address.begin(), address.end(), [&](std::uint32_t lane) { return lane == address[0]; });
 }
 
 std::uint32_t& Emulator::memory(std::uint32_t address) {
-  std::vector<std::uint32_t>& words = (address & Parameters::shared_window) != 0 ? state_.shared : state_.global;
+  std::vector<std::uint32_t>& words =
+      (address & Parameters::shared_window) != 0 ? state_.shared : state_.global;
   return words.at((address & (Parameters::shared_window - 1)) / 4);
 }
 
@@ -284,9 +287,9 @@ bool Emulator::check_addresses(const Decoded& decoded, int exec, const Row& addr
     const bool shared = address != offset;
     const bool null_page = offset < Parameters::first_allocation && !shared && !system();
     if (address % alignment != 0)
-      raise(isa::Fault::MisalignedAddress, static_cast<int>(lane));
+      raise(isa::Fault::MisalignedAddress, lane, address);
     else if (null_page || offset >= (shared ? state_.shared_limit : state_.limit))
-      raise(isa::Fault::IllegalAddress, static_cast<int>(lane));
+      raise(isa::Fault::IllegalAddress, lane, address);
     else
       continue;
     return false;
@@ -407,10 +410,16 @@ void Emulator::advance(const isa::Instruction& i, int mask, int exec) {
   }
 }
 
-void Emulator::raise(isa::Fault fault, int lane) {
-  say(ids_.fault[static_cast<std::size_t>(fault)][static_cast<std::size_t>(lane)]);
+void Emulator::raise(isa::Fault fault, std::size_t lane, std::uint32_t address) {
+  const isa::FaultInfo& info = isa::fault_table[static_cast<std::size_t>(fault)];
+  say(ids_.fault[static_cast<std::size_t>(fault)][lane]);
+  if (info.has_address()) {
+    Row row{};
+    row[lane] = address;
+    say_row(row);
+  }
   say(ids_.system);
-  state_.fault_code = isa::fault_table[static_cast<std::size_t>(fault)].code;
+  state_.fault_code = info.code;
   state_.quad = State::system;
 }
 
@@ -511,7 +520,8 @@ void Emulator::say_row(const Row& row) {
 
 void Emulator::say_word(const decltype(TokenIds::value)& ids, std::size_t lane, std::uint32_t word) {
   isa::spell_word(word, [&](int byte, int value, isa::Ending ending) {
-    say(ids[lane][static_cast<std::size_t>(byte)][static_cast<std::size_t>(ending)][static_cast<std::size_t>(value)]);
+    say(ids[lane][static_cast<std::size_t>(byte)][static_cast<std::size_t>(ending)]
+           [static_cast<std::size_t>(value)]);
   });
 }
 

@@ -69,7 +69,7 @@ class Emulator {
   // The first bad address of the executing lanes, if any.
   bool check_addresses(const Decoded& decoded, int exec, const Row& addresses);
   void advance(const isa::Instruction& i, int mask, int exec);
-  void raise(isa::Fault fault, int lane);
+  void raise(isa::Fault fault, std::size_t lane, std::uint32_t address = 0);
   void run_block(std::uint32_t last_thread);
 
   // Waiting: a quad whose lanes all wait or have ended is left, for the next, or for those that may go on.

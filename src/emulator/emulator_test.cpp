@@ -7,6 +7,7 @@
 #include "emulator/test_kernels.h"
 #include "emulator/test_transcript.h"
 #include "isa/assembly.h"
+#include "isa/request.h"
 
 namespace qwengpu::emulator {
 namespace {
@@ -129,10 +130,10 @@ TEST(EmulatorTest, EachFaultIsSpokenWithItsLowestLane) {
   };
   const std::string index = "MOV R1, SR_TID.X\nSHL R1, R1, 2\nIADD R2, R1, c[0x40]\n";
   for (const Example& example : std::vector<Example>{
-           {"LD R1, [RZ+0xfc]\nEXIT", "<FAULT illegal-address 0>", 700},
-           {index + "ST [R2+0xf8], R1\nEXIT", "<FAULT illegal-address 2>", 700},
-           {index + "LD R1, [R1-8]\nEXIT", "<FAULT illegal-address 0>", 700},
-           {"MOV R1, SR_TID.X\nIADD R2, R1, c[0x40]\nST [R2], R1\nEXIT", "<FAULT misaligned-address 1>",
+           {"LD R1, [RZ+0xfc]\nEXIT", "<FAULT illegal-address 0><0.0 fc;><1.0 00;><2.0 00;><3.0 00;>", 700},
+           {index + "ST [R2+0xf8], R1\nEXIT", "<FAULT illegal-address 2><0.0 00;><1.0 00;><2.1 02;><3.0 00;>", 700},
+           {index + "LD R1, [R1-8]\nEXIT", "<FAULT illegal-address 0><0.0 f8-><1.0 00;><2.0 00;><3.0 00;>", 700},
+           {"MOV R1, SR_TID.X\nIADD R2, R1, c[0x40]\nST [R2], R1\nEXIT", "<FAULT misaligned-address 1><0.0 00;><1.0 01><1.1 01;><2.0 00;><3.0 00;>",
             716},
            {"ILLEGAL", "<FAULT illegal-instruction 0>", 715},
            {"MOV R1, R1", "<FAULT illegal-instruction 0>", 715},  // runs into the empty words
@@ -333,17 +334,18 @@ TEST(EmulatorTest, RefusedLaunchesSayTheirStatusAndFree) {
   }
 }
 
-TEST(EmulatorTest, TheLimitIsTheWatermarkAndSixtyBuffersFit) {
+TEST(EmulatorTest, TheLimitIsTheWatermarkAndAsManyBuffersFitAsItSays) {
+  constexpr std::uint32_t most = isa::request::max_buffers;
   Case launch;
   launch.kernel.code = isa::assemble("EXIT");
-  for (std::uint32_t b = 0; b < 60; ++b) launch.buffers.push_back({4, true, true, {b + 1}});
+  for (std::uint32_t b = 0; b < most; ++b) launch.buffers.push_back({4, true, true, {b + 1}});
   const std::vector<int> prompt = prompt_of(launch);
   Emulator emulator(prompt);
   while (emulator.next()) continue;
-  EXPECT_EQ(emulator.state().limit, 256u * 61);
+  EXPECT_EQ(emulator.state().limit, 256u * (most + 1));
   const auto words = results_of(instructions_of(transcript_of(launch)));
-  ASSERT_EQ(words.size(), 60u);
-  for (std::uint32_t b = 0; b < 60; ++b) EXPECT_EQ(words[b], b + 1);
+  ASSERT_EQ(words.size(), most);
+  for (std::uint32_t b = 0; b < most; ++b) EXPECT_EQ(words[b], b + 1);
 }
 
 TEST(EmulatorTest, AnEndlessKernelIsWrittenForEver) {

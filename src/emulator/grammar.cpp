@@ -33,8 +33,12 @@ void Grammar::accept(int id) {
   const Token token = isa::token_of(id);
   if (may_fault_ && token.kind == TokenKind::Fault) {
     require((exec_ >> token.b & 1) && token.a != static_cast<int>(isa::Fault::IllegalInstruction), token);
-    expect_ = Expect::System;
     may_fault_ = false;
+    faults_ = true;
+    exec_ = 1 << token.b;
+    lane_ = 0;
+    word_.clear();
+    expect_ = Expect::Values;
     return;
   }
   may_fault_ = false;
@@ -291,13 +295,15 @@ void Grammar::begin_row(bool speaks_c) {
 }
 
 void Grammar::accept_value(const Token& token) {
-  const bool all = token.kind == TokenKind::AllValue || token.kind == TokenKind::LastAllValue || token.kind == TokenKind::OnesAllValue;
-  if (lane_ == 0 && word_.next_byte() == 0) all_lanes_ = all && exec_ == all_lanes && may_be_uniform();
+  const bool all = token.kind == TokenKind::AllValue || token.kind == TokenKind::LastAllValue ||
+                   token.kind == TokenKind::OnesAllValue;
+  if (lane_ == 0 && word_.next_byte() == 0)
+    all_lanes_ = !faults_ && all && exec_ == all_lanes && may_be_uniform();
   accept_byte(token, all_lanes_ ? isa::Said::AllWords : isa::Said::Word);
   if (!word_.complete()) return;
   word_.clear();
   if (all_lanes_) lane_ = Parameters::lanes - 1;
-  if (isa::info(op_).unit == Unit::Atomic && (exec_ >> lane_ & 1) != 0)
+  if (!faults_ && isa::info(op_).unit == Unit::Atomic && (exec_ >> lane_ & 1) != 0)
     expect_ = Expect::NewValues;
   else
     finish_lane();
@@ -309,11 +315,14 @@ bool Grammar::may_be_uniform() const {
 
 void Grammar::accept_byte(const Token& token, isa::Said what) {
   const auto said = isa::said_byte(token);
-  require(said && said->what == what && token.a == lane_ && word_.push(token.b, token.c, said->ending), token);
+  require(said && said->what == what && token.a == lane_ && word_.push(token.b, token.c, said->ending),
+          token);
 }
 
 void Grammar::finish_lane() {
-  if (++lane_ == Parameters::lanes) expect_ = Expect::Next;
+  if (++lane_ < Parameters::lanes) return;
+  expect_ = faults_ ? Expect::System : Expect::Next;
+  faults_ = false;
 }
 
 void Grammar::accept_new_value(const Token& token) {
@@ -350,7 +359,8 @@ std::string Grammar::expected() const {
     case Expect::Values:
       return fmt::format("byte {} or a later one of lane {}{}", word_.next_byte(), lane_, fault);
     case Expect::NewValues:
-      return fmt::format("byte {} or a later one of what the word of lane {} becomes", word_.next_byte(), lane_);
+      return fmt::format("byte {} or a later one of what the word of lane {} becomes", word_.next_byte(),
+                         lane_);
     case Expect::Read:
       return fmt::format("<RD {}>", lane_);
     case Expect::Wait:

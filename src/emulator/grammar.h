@@ -70,6 +70,7 @@ class Grammar {
 
   Expect expect_ = Expect::System;
   bool may_fault_ = false;
+  bool faults_ = false;  // the row is the address of a fault
   int quad_ = system, pc_ = 0, lane_ = 0;
   isa::WordReader word_;
   bool all_lanes_ = false;  // the row is one word for all lanes

@@ -789,4 +789,25 @@ class Generator {
 
 Case random_case(std::uint64_t seed, const RandomOptions& options) { return Generator(seed, options).run(); }
 
+std::vector<Case> random_sequence(std::uint64_t seed, int launches, const RandomOptions& options) {
+  const Case launch = random_case(seed, options);
+  Random random(seed);
+  std::vector<Case> sequence;
+  std::vector<bool> kept(launch.buffers.size());
+  for (int n = 0; n < launches; ++n) {
+    Case next = launch;
+    for (std::size_t b = 0; b < kept.size(); ++b) {
+      CaseBuffer& buffer = next.buffers[b];
+      buffer.again = kept[b];
+      buffer.keep = kept[b] = random.chance(60);
+      const bool has_lock = buffer.bytes == common_bytes + 8;  // which has to be open at first
+      if (!buffer.again || has_lock || random.chance(30)) continue;
+      buffer.copy_in = false;
+      buffer.data.clear();
+    }
+    sequence.push_back(next);
+  }
+  return sequence;
+}
+
 }  // namespace qwengpu::emulator

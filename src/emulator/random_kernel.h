@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "emulator/case.h"
 
@@ -21,5 +22,8 @@ struct RandomOptions {
 };
 
 Case random_case(std::uint64_t seed, const RandomOptions& options = {});
+
+// A random launch again and again, with buffers that are kept, used again and freed along the way.
+std::vector<Case> random_sequence(std::uint64_t seed, int launches, const RandomOptions& options = {});
 
 }  // namespace qwengpu::emulator

@@ -67,7 +67,10 @@ passed  = R41
 passes  = R42  ; 1 in lanes that found a barrier to pass
 sharing = P5   ; from the launch on: blocks have shared memory
 behind  = R43  ; address behind the table of named barriers
-scratch = 240  ; null page, behind the addresses: takes a value from one lane to all
+lasting = R44  ; not 0 in lane 3 when a buffer is there already or stays
+stays   = R45  ; what a buffer that stays has in lane 3 of its row
+kept    = R46  ; address behind the last buffer that stays, or 1
+scratch = 240  ; null page, behind the addresses and the watermark: takes a value from one lane to all
 
 ; Lane predicates and constants.
         MOV      lane, SR_QUADLANE
@@ -87,27 +90,30 @@ scratch = 240  ; null page, behind the addresses: takes a value from one lane to
         LDH      module, lane4
 @!lane3 cuModuleLoadData module
 
-; cudaMalloc. The lanes have bytes, bytes, bytes, 0 (descriptor word 3) of the buffer.
+; cudaMalloc. The lanes have bytes, bytes, bytes, lifetime of the buffer. Memory that stayed ends at the watermark.
         LDH      count4, request_buffers
         SHL      count4, count4, 2
-        MOV      fields, descriptors+12
+        MOV      fields, descriptors+descriptor_lifetime
 @!lane3 MOV      fields, descriptors+descriptor_bytes_field
-        MOV      mark, first_allocation-1
+        LD       mark, [watermark]
+        OR       mark, mark, first_allocation-1
         ISETP.EQ any, count4, 0
 @any    BRA      malloc_done
 malloc:
         IMAD     at, buffer4, 4, fields
         LDH      row, at
+fits:
         IADD     last, row, mark
-        ISETP.GT.U32 any, row, global_bytes          ; so that the sum did not wrap
+        ISETP.GT.U32 any, row, global_bytes          ; so that the sum did not wrap, and any lifetime
 @!any   ISETP.GE.U32 any, last, global_bytes
 @lane2  ISETP.NE some, row, 0
 @some   IADD     row, mark, 1                        ; the address; a buffer of 0 bytes keeps 0
 @lane0  SHR.U32  row, buffer4, 2
-@any    BRA      out_of_memory
+@any    BRA      not_plain
         OR       mark, last, allocation_alignment-1
         cudaMalloc row
 @lane2  ST      [buffer4], row
+malloc_next:
         IADD     buffer4, buffer4, 4
         ISETP.LT.U32 any, buffer4, count4
 @any    BRA      malloc
@@ -367,6 +373,17 @@ passing:
         RESUME
         BRA      stopped
 
+; A buffer whose row has a lifetime: what is there already is not allocated again; other rows go on without.
+not_plain:
+@lane3  ISETP.EQ skip, row, 0
+@skip   BRA      out_of_memory
+@lane3  MOV      lasting, 1
+@lane3  ISETP.LT.S32 skip, row, 0                    ; again, its uppermost bit
+@skip   BRA      malloc_next
+        LDH      row, at
+@lane3  MOV      row, 0
+        BRA      fits
+
 ; Errors: the row that has the status, then cudaStreamSynchronize with the same.
 out_of_memory:
 @lane2  MOV      row, 0
@@ -411,7 +428,7 @@ synchronize:
 
 ; cudaMemcpyDeviceToHost. The lanes have address, buffer, bytes, flags.
         ISETP.EQ any, count4, 0
-@any    BRA      free_done
+@any    BRA      copy_out_done
         MOV      buffer4, 0
 copy_out:
         IMAD     at, buffer4, 4, fields
@@ -454,17 +471,53 @@ copy_out_next:
         ISETP.LT.U32 any, buffer4, count4
 @any    BRA      copy_out
 
+copy_out_done:
+@lane0  ST       [watermark], RZ
+
 ; cudaFree of what is allocated, last first.
 free_all:
         ISETP.EQ any, buffer4, 0
 @any    BRA      free_done
+        ISETP.NE any, lasting, 0
+@any    BRA      free_some
 free:
         IADD     buffer4, buffer4, -4
 @lane0  SHR.U32  freed, buffer4, 2
-@lane2  LD      freed, [buffer4]
+@lane2  LD       freed, [buffer4]
         cudaFree freed
         ISETP.NE any, buffer4, 0
 @any    BRA      free
+        BRA      free_done
+
+; The same when some stay: those that are to be kept, and after an error those that were there already.
+free_some:
+        MOV      stays, lifetime_keep
+        ISETP.GT.U32 any, sync, 1
+@any    MOV      stays, lifetime_again
+@lane3  MOV      fields, descriptors+descriptor_lifetime
+        MOV      kept, 1
+free_or_keep:
+        IADD     buffer4, buffer4, -4
+        IMAD     at, buffer4, 4, fields
+        LDH      row, at
+        AND      bit, row, stays
+@lane3  ISETP.NE skip, bit, 0
+@skip   BRA      keep
+@lane0  SHR.U32  freed, buffer4, 2
+@lane2  LD       freed, [buffer4]
+        cudaFree freed
+        BRA      free_next
+keep:
+        LD       to, [buffer4]
+        IADD     end, to, row
+        IMAX.U32 kept, kept, end
+free_next:
+        ISETP.NE any, buffer4, 0
+@any    BRA      free_or_keep
+        ISETP.GT.U32 any, sync, 1                    ; then the watermark is what it was
+@any    BRA      free_done
+        IADD     kept, kept, -1
+@lane0  ST       [watermark], kept
 free_done:
 @lane0  cudaStreamDestroy 1
         HALT
@@ -491,11 +544,15 @@ Constants firmware_constants() {
       {"stuck_code", number(stuck_code)},
       {"error_launch_timeout", number(Status::LaunchTimeout)},
       {"request_buffers", number(request::buffers)},
+      {"watermark", number(request::watermark)},
       {"request_parameter_lines", number(request::parameter_lines)},
       {"descriptors", number(request::descriptors)},
       {"descriptor_bytes_field", number(request::descriptor::bytes)},
       {"descriptor_flags", number(request::descriptor::flags)},
       {"descriptor_host_address", number(request::descriptor::host_address)},
+      {"descriptor_lifetime", number(request::descriptor::lifetime)},
+      {"lifetime_keep", request::keep},
+      {"lifetime_again", request::again},
       {"flag_copy_in", number(request::copy_in)},
       {"flag_copy_out", number(request::copy_out)},
       {"parameters", number(request::parameters)},
@@ -523,6 +580,10 @@ static_assert(request::instructions == 0 && request::registers == 4 && request::
               "the module row is read with lane addresses 0, 4, 8");
 static_assert(request::descriptor_bytes == 16 && request::descriptor::bytes == 0,
               "buffer4 * 4 is a descriptor's offset");
+static_assert(request::keep > Parameters::global_bytes && request::again == 1u << 31,
+              "a lifetime is found where the size is checked, and 'again' by its sign");
+static_assert(Parameters::first_allocation == Parameters::allocation_alignment,
+              "the watermark's last byte is had by an OR of the last byte of what is kept, or of 0");
 static_assert(constant::ntid == 0 && constant::nctaid == 16,
               "their lines are written with RZ and lane 0 of sync");
 static_assert(Parameters::max_block_x == Parameters::max_block_y &&

@@ -340,6 +340,8 @@ struct FaultInfo {
   std::string_view spelling;
   int code;
   std::string_view cuda_name;
+  // It is that of an address, which is spoken after it.
+  constexpr bool has_address() const { return fault != Fault::IllegalInstruction; }
 };
 inline constexpr std::array fault_table = {
 #define X(name, spelling, code, cuda) FaultInfo{Fault::name, spelling, code, cuda},

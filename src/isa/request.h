@@ -25,11 +25,16 @@ constexpr int barriers_resumed = 16 * barriers - 4;
 // One descriptor a buffer.
 constexpr int descriptors = 0x40;
 constexpr int descriptor_bytes = 16;
-constexpr int max_buffers = 60;
+constexpr int max_buffers = 59;
 namespace descriptor {
-constexpr int bytes = 0, flags = 4, host_address = 8;  // word 3 is 0
+constexpr int bytes = 0, flags = 4, host_address = 8, lifetime = 12;
 }
 constexpr int copy_in = 1, copy_out = 2;  // flags
+// Lifetime: 0 for memory of this launch alone. AGAIN: an earlier launch kept it at the same number. KEEP: it
+// stays for later launches.
+constexpr unsigned keep = 1u << 30, again = 1u << 31;
+// In the null page, behind the addresses of the buffers: the last byte of what is kept, 0 when nothing is.
+constexpr int watermark = 4 * max_buffers;
 
 // One entry a parameter line: its four words, then their four kinds.
 constexpr int parameters = 0x400;
@@ -46,7 +51,7 @@ constexpr int data_bytes = Parameters::host_bytes - data;
 static_assert(descriptors + max_buffers * descriptor_bytes <= parameters);
 static_assert(parameters + max_parameter_lines * parameter_entry_bytes <= data);
 static_assert(parameter_line + max_parameter_lines == Parameters::constant_lines);
-static_assert(4 * max_buffers <= Parameters::first_allocation,
-              "the firmware keeps the addresses in the null page");
+static_assert(watermark + 4 + 16 <= Parameters::first_allocation,
+              "the firmware keeps the addresses, the watermark and four words of scratch in the null page");
 
 }  // namespace qwengpu::isa::request

@@ -61,9 +61,10 @@ std::uint32_t spoken_bits(const Token& token) {
 }
 
 Token byte_token(Said what, int lane, int byte, int value, Ending ending) {
-  static constexpr TokenKind kinds[3][3] = {{TokenKind::Value, TokenKind::LastValue, TokenKind::OnesValue},
-                                            {TokenKind::NewValue, TokenKind::LastNewValue, TokenKind::OnesNewValue},
-                                            {TokenKind::AllValue, TokenKind::LastAllValue, TokenKind::OnesAllValue}};
+  static constexpr TokenKind kinds[3][3] = {
+      {TokenKind::Value, TokenKind::LastValue, TokenKind::OnesValue},
+      {TokenKind::NewValue, TokenKind::LastNewValue, TokenKind::OnesNewValue},
+      {TokenKind::AllValue, TokenKind::LastAllValue, TokenKind::OnesAllValue}};
   return {kinds[static_cast<int>(what)][static_cast<int>(ending)], lane, byte, value};
 }
 

@@ -1,5 +1,5 @@
-// How a 32-bit word is spoken: its bytes that are not 0, least significant first; the last one says that the bytes above it are 0, or
-// that they are ff. 0 is spoken as one byte 00.
+// How a 32-bit word is spoken: its bytes that are not 0, least significant first; the last one says that the
+// bytes above it are 0, or that they are ff. 0 is spoken as one byte 00.
 #pragma once
 
 #include <array>
@@ -19,7 +19,8 @@ void spell_word(std::uint32_t word, Say say) {
   int byte = 0;
   do {
     while (word != 0 && (word >> 8 * byte & 0xff) == 0) ++byte;
-    const std::uint32_t rest = word >> 8 * byte, above = rest >> 8, ones = byte < 3 ? 0xffffffu >> 8 * byte : 0;
+    const std::uint32_t rest = word >> 8 * byte, above = rest >> 8,
+                        ones = byte < 3 ? 0xffffffu >> 8 * byte : 0;
     const Ending ending = above == 0 ? Ending::Zeros : above == ones ? Ending::Ones : Ending::More;
     say(byte, static_cast<int>(rest & 0xff), ending);
     if (ending != Ending::More) return;
@@ -35,7 +36,9 @@ class WordReader {
   bool push(int byte, int value, Ending ending);
   bool complete() const { return count_ > 0 && spoken_[count_ - 1].ending != Ending::More; }
   std::uint32_t word() const { return word_; }
-  int next_byte() const { return count_ == 0 ? 0 : spoken_[count_ - 1].byte + 1; }  // the lowest that may come
+  int next_byte() const {
+    return count_ == 0 ? 0 : spoken_[count_ - 1].byte + 1;
+  }  // the lowest that may come
 
  private:
   struct Spoken {
@@ -65,10 +68,12 @@ class RowReader {
   bool all_ = false;  // all lanes at once
 };
 
-// What a token that says a byte says it of: a lane's word, what the word of a lane becomes, the word of all lanes.
+// What a token that says a byte says it of: a lane's word, what the word of a lane becomes, the word of all
+// lanes.
 enum class Said { Word, NewWord, AllWords };
 
-// Of tokens that say a byte of a word (a lane, b byte, c value): how they end, and of what it is; nothing for other tokens.
+// Of tokens that say a byte of a word (a lane, b byte, c value): how they end, and of what it is; nothing for
+// other tokens.
 struct SaidByte {
   Said what;
   Ending ending;

@@ -10,7 +10,9 @@ namespace {
 
 std::string spelled(std::uint32_t word) {
   std::string text;
-  spell_word(word, [&](int byte, int value, Ending ending) { text += spelling(token_id(byte_token(Said::Word, 0, byte, value, ending))); });
+  spell_word(word, [&](int byte, int value, Ending ending) {
+    text += spelling(token_id(byte_token(Said::Word, 0, byte, value, ending)));
+  });
   return text;
 }
 
@@ -39,7 +41,8 @@ TEST(RowsTest, AWordReadsBackFromItsSpellingAndFromNoOther) {
       word |= static_cast<std::uint32_t>(r % 3 == 0 ? 0 : r % 3 == 1 ? 0xff : (r >> 8 & 0xff)) << 8 * byte;
     }
     WordReader reader;
-    spell_word(word, [&](int byte, int value, Ending ending) { EXPECT_TRUE(reader.push(byte, value, ending)); });
+    spell_word(word,
+               [&](int byte, int value, Ending ending) { EXPECT_TRUE(reader.push(byte, value, ending)); });
     EXPECT_TRUE(reader.complete());
     EXPECT_EQ(reader.word(), word);
     EXPECT_FALSE(reader.push(3, 1, Ending::Zeros));

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <limits>
@@ -19,7 +21,8 @@ namespace {
 constexpr std::string_view argument_help =
     "an argument is TYPE:NUMBER, in:FILE.npy, inout:FILE.npy, in:TYPE[N]=iota|zero|random:SEED (or inout:) "
     "or "
-    "out:TYPE[N]; types are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64";
+    "out:TYPE[N]; keep:NAME:BUFFER, use:NAME or free:NAME in a sequence of launches; types are u8 i8 u16 i16 "
+    "u32 i32 u64 i64 f32 f64";
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -141,6 +144,7 @@ Array parse_scalar(Type type, std::string_view number_text, std::string_view tex
 }
 
 std::string kind_text(const Argument& argument) {
+  if (argument.earlier()) return fmt::format("the memory {}", argument.name);
   switch (argument.kind) {
     case Argument::Kind::Scalar:
       return fmt::format("the number {}", type_name(argument.shape.type));
@@ -150,6 +154,8 @@ std::string kind_text(const Argument& argument) {
       return "the buffer out:" + argument.shape.text();
     case Argument::Kind::InOut:
       return "the buffer inout:" + argument.shape.text();
+    case Argument::Kind::Device:
+      return "the buffer " + argument.shape.text();
   }
   return "?";
 }
@@ -171,6 +177,42 @@ std::string mismatch(const Argument& argument, const isa::KernelParameter& param
   if (same_class && type_bytes(argument.shape.type) == parameter.bytes) return "";
   return fmt::format("is {}, but the kernel takes {} of {} bytes", kind_text(argument), parameter.ptx_type,
                      parameter.bytes);
+}
+
+// TEXT is "keep:NAME:BUFFER", of which REST is "NAME:BUFFER".
+Argument parse_lasting(Argument::Lifetime lifetime, std::string_view rest, std::string_view text,
+                       const std::filesystem::path& folder) {
+  const auto bad = [&](std::string_view why) { return UsageError(fmt::format("'{}': {}", text, why)); };
+  const std::size_t colon = rest.find(':');
+  const std::string_view name = rest.substr(0, colon);
+  const bool has_more = colon != std::string_view::npos;
+  const std::string_view buffer = has_more ? rest.substr(colon + 1) : "";
+  const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return c == '_' || c == '-' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+  });
+  if (!is_name) throw bad(fmt::format("'{}' is not a name of letters, digits, _ and -", name));
+
+  Argument argument;
+  argument.kind = Argument::Kind::Device;
+  if (lifetime == Argument::Lifetime::Keep) {
+    if (!has_more)
+      throw bad("it says no buffer: give keep:NAME:TYPE[N], or in:, out: or inout: instead of TYPE[N]");
+    if (buffer.find(':') < buffer.find('['))
+      argument = parse_argument(buffer, folder);
+    else
+      argument.shape = parse_shape(buffer);
+  } else if (buffer == "out") {
+    argument.kind = Argument::Kind::Out;
+  } else if (has_more) {
+    argument = parse_argument(buffer, folder);
+    if (!argument.copied_in())
+      throw bad(
+          fmt::format("after the name comes nothing, out, or new contents (in:, inout:), not '{}'", buffer));
+  }
+  if (!argument.buffer() || !argument.name.empty()) throw bad(fmt::format("'{}' is not a buffer", buffer));
+  argument.lifetime = lifetime;
+  argument.name = name;
+  return argument;
 }
 
 Dim3 dim3_of(const nlohmann::json& value, std::string_view name) {
@@ -225,6 +267,9 @@ Argument parse_argument(std::string_view text, const std::filesystem::path& fold
     argument.shape = argument.data.shape;
     return argument;
   }
+  if (head == "keep") return parse_lasting(Argument::Lifetime::Keep, rest, text, folder);
+  if (head == "use") return parse_lasting(Argument::Lifetime::Use, rest, text, folder);
+  if (head == "free") return parse_lasting(Argument::Lifetime::Free, rest, text, folder);
   if (head == "in")
     argument.kind = Argument::Kind::In;
   else if (head == "out")

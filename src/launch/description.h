@@ -23,13 +23,24 @@ struct Dim3 {
 //   in:a.npy  inout:a.npy     a buffer with the contents of a file; inout: its final contents are a result
 //   in:i32[8,4]=iota          a buffer of generated contents: zero, iota (0, 1, 2, ...),
 //   inout:f32[64]=random:SEED   or random:SEED[:LOW:HIGH]
-//   out:i32[64]               a result only (device memory starts at zero)
+//   out:i32[64]               a result only (device memory is zero until a launch writes it)
+// Of launches in a sequence (variables of a module have their initial values at each launch):
+//   keep:NAME:BUFFER          a buffer as above, or TYPE[N] that is not copied at all, whose device memory
+//   stays for later launches use:NAME                  the memory that an earlier launch keeps as NAME; it
+//   stays use:NAME:out              its final contents are a result use:NAME:in:...           it gets new
+//   contents, as many as it has; use:NAME:inout:... likewise free:NAME  free:NAME:...  like use, but its
+//   memory is freed after this launch
 struct Argument {
-  enum class Kind { Scalar, In, Out, InOut };
+  enum class Kind { Scalar, In, Out, InOut, Device };  // Device: memory that is not copied
+  enum class Lifetime { Launch, Keep, Use, Free };
   Kind kind = Kind::Scalar;
-  Shape shape;
-  Array data;  // of Scalar, In and InOut
+  Shape shape;  // empty where that of the memory that was kept counts: has_shape()
+  Array data;   // of Scalar, In and InOut
+  Lifetime lifetime = Lifetime::Launch;
+  std::string name;  // of Keep, Use and Free
 
+  bool earlier() const { return lifetime == Lifetime::Use || lifetime == Lifetime::Free; }
+  bool has_shape() const { return !earlier() || copied_in(); }
   bool buffer() const { return kind != Kind::Scalar; }
   bool copied_in() const { return kind == Kind::In || kind == Kind::InOut; }
   bool copied_out() const { return kind == Kind::Out || kind == Kind::InOut; }

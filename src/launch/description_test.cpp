@@ -59,6 +59,23 @@ TEST(Argument, OutHasNoContents) {
   EXPECT_TRUE(out.data.bytes.empty());
 }
 
+TEST(Argument, MemoryThatStays) {
+  const Argument scratch = parse_argument("keep:x:f32[8,2]");
+  EXPECT_EQ(scratch.lifetime, Argument::Lifetime::Keep);
+  EXPECT_EQ(scratch.name, "x");
+  EXPECT_EQ(scratch.shape, (Shape{Type::F32, {8, 2}}));
+  EXPECT_TRUE(scratch.buffer() && !scratch.copied_in() && !scratch.copied_out());
+  EXPECT_EQ(parse_argument("keep:x_1:out:i32[4]").kind, Argument::Kind::Out);
+  EXPECT_EQ(parse_argument("keep:x:inout:i32[4]=random:1:0:5").data.bytes.size(), 16u);
+  const Argument use = parse_argument("use:x");
+  EXPECT_EQ(use.lifetime, Argument::Lifetime::Use);
+  EXPECT_EQ(use.kind, Argument::Kind::Device);
+  EXPECT_FALSE(use.has_shape());
+  EXPECT_EQ(parse_argument("use:x:out").kind, Argument::Kind::Out);
+  EXPECT_TRUE(parse_argument("use:x:in:i32[4]=iota").has_shape());
+  EXPECT_EQ(parse_argument("free:x:out").lifetime, Argument::Lifetime::Free);
+}
+
 TEST(Argument, RefusesWithAReason) {
   const std::pair<const char*, const char*> cases[] = {
       {"7", "'7' is not an argument: an argument is TYPE:NUMBER"},
@@ -76,6 +93,14 @@ TEST(Argument, RefusesWithAReason) {
       {"out:i32[]", "'' is not a number of elements"},
       {"out:i32[-1]", "'-1' is not a number of elements"},
       {"out:i32[65536,65536]", "less than 4 GiB"},
+      {"keep::i32[4]", "'' is not a name of letters, digits, _ and -"},
+      {"keep:x y:i32[4]", "'x y' is not a name"},
+      {"keep:x", "it says no buffer: give keep:NAME:TYPE[N]"},
+      {"keep:x:i32:4", "'i32:4' is not a buffer"},
+      {"keep:x:keep:y:i32[4]", "'keep:y:i32[4]' is not a buffer"},
+      {"keep:x:use:y", "'use:y' is not a buffer"},
+      {"use:x:out:i32[4]", "after the name comes nothing, out, or new contents"},
+      {"use:", "'' is not a name"},
       {"in:i32[100000]=zero", "has 400000 bytes; a launch takes in at most 65536"},
   };
   for (const auto& [text, message] : cases)

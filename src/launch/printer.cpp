@@ -167,7 +167,7 @@ std::string Printer::instruction_line(const Step& step) const {
     text = fmt::format("{:<{}} {} in step {}, lane {}", text, effect_column, fault.cuda_name, step.number,
                        step.fault->lane);
     if (known && step.info().accesses_memory())
-      text += fmt::format(", address {}", address_text(state_.address(step, step.fault->lane)));
+      text += fmt::format(", address {}", address_text(step.fault->address));
   }
   const std::string source = step.firmware ? "" : source_line(kernel_, step.pc);
   if (verbose_ && !source.empty()) text += "  ; " + source;

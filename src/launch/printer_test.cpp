@@ -128,11 +128,11 @@ TEST(Printer, FaultsSayStepLaneAndAddress) {
   const isa::Kernel kernel = testing::kernel_of("MOV R0, SR_THREAD\n LD R1, [R0+0x1000]\n EXIT");
   const std::string text =
       start + "<PC 0><MOV 1111 1111><0.0 00;><1.0 04;><2.0 07;><3.0 0c;><PC 1><LD 1111 1111>";
-  EXPECT_EQ(lines_of(text + "<FAULT misaligned-address 2><Q S>", kernel)[1],
+  EXPECT_EQ(lines_of(text + "<FAULT misaligned-address 2><0.0 00;><1.0 00;><2.0 07><2.1 10;><3.0 00;><Q S>", kernel)[1],
             "block (0,0,0) quad 0  pc 1 [1111]  LD R1, [R0+0x1000]                 "
             "cudaErrorMisalignedAddress in step 2, "
             "lane 2, address 0x1007");
-  EXPECT_EQ(lines_of(text + "<FAULT illegal-address 0><Q S>", kernel)[1],
+  EXPECT_EQ(lines_of(text + "<FAULT illegal-address 0><0.1 10;><1.0 00;><2.0 00;><3.0 00;><Q S>", kernel)[1],
             "block (0,0,0) quad 0  pc 1 [1111]  LD R1, [R0+0x1000]                 cudaErrorIllegalAddress "
             "in step 2, "
             "lane 0, address 0x1000");

@@ -6,19 +6,25 @@
 
 #include "isa/kernel.h"
 #include "launch/description.h"
+#include "launch/kept.h"
 
 namespace qwengpu::launch {
 
 struct Prompt {
   std::vector<int> tokens;  // ends with <GO>
-  // The kernel argument of buffer first_buffer + n. Buffer 0 are the module's variables, if it has any.
-  std::vector<std::size_t> arguments;
-  std::size_t first_buffer = 0;
+  struct Buffer {
+    std::size_t argument = 0;  // of the kernel
+    std::uint32_t number = 0;
+    Shape shape;
+    bool operator==(const Buffer&) const = default;
+  };
+  std::vector<Buffer> buffers;  // of the arguments that are one, in their order
+  Kept kept;                    // after the launch, if it succeeds
 };
 
-// Throws UsageError when the arguments do not fit the kernel, or the launch does not fit the machine's
-// staging. What a CUDA launch itself refuses (a grid of 0, too many threads, too little global, shared or
-// local memory) is left to the model.
-Prompt make_prompt(const Description& description, const isa::Kernel& kernel);
+// KEPT is what the launches before keep. Throws UsageError when the arguments do not fit the kernel or what
+// is kept, or the launch does not fit the machine's staging. What a CUDA launch itself refuses (a grid of 0,
+// too many threads, too little global, shared or local memory) is left to the model.
+Prompt make_prompt(const Description& description, const isa::Kernel& kernel, const Kept& kept = {});
 
 }  // namespace qwengpu::launch

@@ -42,16 +42,14 @@ std::vector<Result> ResultCollector::results(const Description& description, con
     throw TranscriptError(
         fmt::format("the launch failed with {}: there are no results", isa::status_name(status_)));
   std::vector<Result> results;
-  for (std::size_t i = 0; i < prompt.arguments.size(); ++i) {
-    const std::size_t n = prompt.arguments[i];
-    const Argument& argument = description.arguments[n];
-    if (!argument.copied_out()) continue;
-    const auto copy = copies_.find(static_cast<std::uint32_t>(prompt.first_buffer + i));
-    const std::uint64_t bytes = argument.shape.bytes();
+  for (const auto& [n, number, shape] : prompt.buffers) {
+    if (!description.arguments[n].copied_out()) continue;
+    const auto copy = copies_.find(number);
+    const std::uint64_t bytes = shape.bytes();
     if (bytes != 0 && (copy == copies_.end() || copy->second.spoken.size() != bytes))
       throw TranscriptError(fmt::format("the transcript speaks {} of the {} bytes of argument {}",
                                         copy == copies_.end() ? 0 : copy->second.spoken.size(), bytes, n));
-    results.push_back({n, {argument.shape, bytes == 0 ? std::vector<std::uint8_t>{} : copy->second.spoken}});
+    results.push_back({n, {shape, bytes == 0 ? std::vector<std::uint8_t>{} : copy->second.spoken}});
   }
   return results;
 }

@@ -60,10 +60,10 @@ TEST(Results, AreThoseOfTheArgumentsBehindTheVariables) {
 
 TEST(Results, KnowTheFaultOfTheKernel) {
   const std::string kernel =
-      "<Q S><FW 0><RUN 1111 1111><Q 0><PC 0><LD 1111 1111><FAULT illegal-address 2><Q S>";
+      "<Q S><FW 0><RUN 1111 1111><Q 0><PC 0><LD 1111 1111><FAULT illegal-address 2><0.0 00;><1.0 00;><2.1 04;><3.0 00;><Q S>";
   ASSERT_TRUE(collect(kernel).fault());
   EXPECT_EQ(collect(kernel).fault()->fault->lane, 2);
-  EXPECT_FALSE(collect("<Q S><FW 0><LD 1111 1111><FAULT illegal-address 2><Q S>").fault());
+  EXPECT_FALSE(collect("<Q S><FW 0><LD 1111 1111><FAULT illegal-address 2><0.0 00;><1.0 00;><2.1 04;><3.0 00;><Q S>").fault());
 }
 
 TEST(Results, KnowTheBlockThatIsStuck) {

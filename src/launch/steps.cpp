@@ -63,6 +63,9 @@ std::optional<Step> StepParser::push(int id) {
     case Expected::Fault:
       fault(token);
       break;
+    case Expected::FaultAddress:
+      fault_address(token);
+      break;
     case Expected::OperandC:
     case Expected::Keep:
     case Expected::Value:
@@ -302,7 +305,18 @@ void StepParser::store(const Token& token) {
 void StepParser::fault(const Token& token) {
   require(token.kind == TokenKind::Fault);
   step_.fault = Step::Fault{static_cast<isa::Fault>(token.a), token.b};
-  finish(Expected::System);
+  if (!isa::fault_table[static_cast<std::size_t>(token.a)].has_address()) return finish(Expected::System);
+  lane_ = 0;
+  expected_ = Expected::FaultAddress;
+}
+
+// A row that is 0 but for the lane of the fault.
+void StepParser::fault_address(const Token& token) {
+  byte(token, isa::Said::Word);
+  if (!word_.complete()) return;
+  if (lane_ == step_.fault->lane) step_.fault->address = word_.word();
+  word_.clear();
+  if (++lane_ == isa::Parameters::lanes) finish(Expected::System);
 }
 
 void StepParser::finish_waits(const Token& token) {

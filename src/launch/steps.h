@@ -48,6 +48,7 @@ struct Step {
   struct Fault {
     isa::Fault kind;
     int lane;
+    std::uint32_t address = 0;  // in that lane, of a fault that has one
     bool operator==(const Fault&) const = default;
   };
   std::optional<Fault> fault;
@@ -87,6 +88,7 @@ class StepParser {
     Next,        // NEXT of the grammar
     Left,        // NEXT without an instruction: after <MEET n>, <MEET ->
     Op,          // after a program counter
+    FaultAddress,
     Checked,     // a fault, or what comes after the address check
     Fault,       // an illegal instruction
     OperandC,
@@ -115,6 +117,7 @@ class StepParser {
   void finish_lane();
   void store(const isa::Token& token);
   void fault(const isa::Token& token);
+  void fault_address(const isa::Token& token);
   void begin_row();
   void begin(Event event);
   void finish(Expected expected);

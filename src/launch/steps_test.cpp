@@ -44,15 +44,15 @@ TEST(Steps, AreCompleteWithTheirLastToken) {
 
 TEST(Steps, PredicatesFaultsAndDivergence) {
   const std::string start = "<Q S><FW 0><RUN 1111 1111><Q 0>";
-  const std::vector<Step> steps =
-      steps_of(start +
-               "<PC 0><ISETP.EQ 1111 1111><P3 1010><PC 1><BRA 1111 1010>"
-               "<PC 2><LD 0101 0101><FAULT illegal-address 1><Q S><FW 1><HALT 1111 1111><END>");
+  const std::vector<Step> steps = steps_of(start +
+                                           "<PC 0><ISETP.EQ 1111 1111><P3 1010><PC 1><BRA 1111 1010>"
+                                           "<PC 2><LD 0101 0101><FAULT illegal-address 1><0.0 00;><1.1 "
+                                           "04;><2.0 00;><3.0 00;><Q S><FW 1><HALT 1111 1111><END>");
   EXPECT_EQ(steps[1].predicate, 0b0101);
   EXPECT_EQ(steps[1].index, 3);
   EXPECT_EQ(steps[2].executing, 0b0101);
   ASSERT_TRUE(steps[3].fault);
-  EXPECT_EQ(*steps[3].fault, (Step::Fault{isa::Fault::IllegalAddress, 1}));
+  EXPECT_EQ(*steps[3].fault, (Step::Fault{isa::Fault::IllegalAddress, 1, 0x400}));
   EXPECT_TRUE(steps_of(start + "<PC 0><ILLEGAL 1111 0000><FAULT illegal-instruction 0><Q S>")[1].fault);
 }
 
@@ -60,21 +60,22 @@ constexpr const char* start = "<Q S><FW 0><RUN 1111 1111><Q 0>";
 
 // A lane's word and what it becomes; a lane that sits out speaks a word alone.
 TEST(Steps, AtomicOperationsHaveOldAndNewWords) {
-  const std::vector<Step> steps = steps_of(std::string(start) +
-                                           "<PC 0><ATOM.CAS 1111 1010><C><KEEP><0.0 05;><0.1=01;><RD "
-                                           "1><1.0 09;><2.1 01;><2.0=07;><RD 3><3.0 04;>"
-                                           "<PC 1><RED.ADD 1111 1110><0.0 01;><0.0=02;><RD 1><1.0 "
-                                           "02;><1.0=03;><RD 2><2.0 03;><2.0=04;><RD 3><3.0 00;>"
-                                           "<PC 2><ST.8 1111 1111><0.0 01;><0.0=02;><RD 1><1.0 "
-                                           "02;><1.0=03;><RD 2><2.0 03;><2.0=04;><RD 3><3.0 00;><3.0=00;>"
-                                           "<PC 3><ATOM.ADD 1111 0100><FAULT misaligned-address 1><Q S>");
+  const std::vector<Step> steps = steps_of(
+      std::string(start) +
+      "<PC 0><ATOM.CAS 1111 1010><C><KEEP><0.0 05;><0.1=01;><RD "
+      "1><1.0 09;><2.1 01;><2.0=07;><RD 3><3.0 04;>"
+      "<PC 1><RED.ADD 1111 1110><0.0 01;><0.0=02;><RD 1><1.0 "
+      "02;><1.0=03;><RD 2><2.0 03;><2.0=04;><RD 3><3.0 00;>"
+      "<PC 2><ST.8 1111 1111><0.0 01;><0.0=02;><RD 1><1.0 "
+      "02;><1.0=03;><RD 2><2.0 03;><2.0=04;><RD 3><3.0 00;><3.0=00;>"
+      "<PC 3><ATOM.ADD 1111 0100><FAULT misaligned-address 1><0.0 00;><1.1 04;><2.0 00;><3.0 00;><Q S>");
   ASSERT_EQ(steps.size(), 5u);
   EXPECT_EQ(*steps[1].row, (isa::Row{5, 9, 0x100, 4}));
   EXPECT_EQ(*steps[1].updated, (isa::Row{0x100, 0, 7, 0}));
   EXPECT_EQ(*steps[2].row, (isa::Row{1, 2, 3, 0}));
   EXPECT_EQ(*steps[2].updated, (isa::Row{2, 3, 4, 0}));
   EXPECT_EQ(steps[3].op, isa::Op::St8);
-  EXPECT_EQ(*steps[4].fault, (Step::Fault{isa::Fault::MisalignedAddress, 1}));
+  EXPECT_EQ(*steps[4].fault, (Step::Fault{isa::Fault::MisalignedAddress, 1, 0x400}));
   EXPECT_FALSE(steps[4].updated);
 }
 

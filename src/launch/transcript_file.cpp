@@ -18,13 +18,14 @@ constexpr std::string_view signature = "qwengpu-transcript 1\n";
 constexpr std::string_view prompt_mark = "\nprompt:\n", transcript_mark = "\ntranscript:\n";
 
 // Everything about the kernel except its code and its variables, which the prompt holds.
-nlohmann::json to_json(const isa::Kernel& kernel, const std::string& written_by) {
+nlohmann::json to_json(const isa::Kernel& kernel, const std::string& written_by, int launch) {
   nlohmann::json parameters = nlohmann::json::array(), lines = nlohmann::json::array();
   for (const isa::KernelParameter& p : kernel.parameters)
     parameters.push_back({p.name, p.ptx_type, p.offset, p.bytes, p.pointer});
   for (const isa::SourceLine& line : kernel.lines) lines.push_back({line.file, line.line});
   return {{"kernel", kernel.name},
           {"written by", written_by},
+          {"launch", launch},
           {"registers", kernel.registers},
           {"parameters", parameters},
           {"lines", lines},
@@ -38,6 +39,7 @@ void from_json(const nlohmann::json& json, Transcript& transcript) {
   isa::Kernel& kernel = transcript.kernel;
   kernel.name = json.at("kernel");
   transcript.written_by = json.at("written by");
+  transcript.launch = json.value("launch", 1);
   kernel.registers = json.at("registers");
   kernel.parameter_bytes = json.at("parameter bytes");
   kernel.shared_bytes = json.at("shared");
@@ -95,9 +97,9 @@ bool starts_line(int token) {
 }  // namespace
 
 TranscriptWriter::TranscriptWriter(const std::filesystem::path& path, const isa::Kernel& kernel,
-                                   const std::string& written_by, const std::vector<int>& prompt)
+                                   const std::string& written_by, const std::vector<int>& prompt, int launch)
     : path_(path), file_(path) {
-  file_ << signature << to_json(kernel, written_by).dump() << prompt_mark;
+  file_ << signature << to_json(kernel, written_by, launch).dump() << prompt_mark;
   for (bool first = true; int token : prompt) {
     if (!first && starts_line(token)) file_ << '\n';
     file_ << isa::spelling(token);

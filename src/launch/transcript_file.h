@@ -20,6 +20,7 @@ namespace qwengpu::launch {
 struct Transcript {
   isa::Kernel kernel;      // its code is that of the prompt; its variables stand only there
   std::string written_by;  // "emulator", or the hash of the weights
+  int launch = 1;          // its number in the sequence of launches
   std::vector<int> prompt;
   std::vector<int> tokens;
   bool complete = false;  // it ends with <END>
@@ -30,7 +31,7 @@ class TranscriptWriter {
  public:
   // Throws std::runtime_error naming the file, now or later, when it cannot be written.
   TranscriptWriter(const std::filesystem::path& path, const isa::Kernel& kernel,
-                   const std::string& written_by, const std::vector<int>& prompt);
+                   const std::string& written_by, const std::vector<int>& prompt, int launch = 1);
   void push(int token);
   void close();
 

@@ -93,6 +93,7 @@ namespace qwengpu::machine {
   X(GetWord, "result = the word that thread a shows")                                 \
   X(GetVote, "result = the predicates that the warp shows")                           \
   X(LoadHost, "result = host staging")                                                \
+  X(Faulted, "the row is the address of a fault, and ends the block")                 \
   X(ToRegister, "the row goes to the register file")                                  \
   X(ToConstant, "the row goes to the constant bank")                                  \
   X(ToThreadIndex, "the row goes to the thread indices")                              \

@@ -1,8 +1,6 @@
-// The integer data path: operands a, b, c of the selected lane -> result. Its units are silent (their columns 0) unless the control word
-// of the op turns them on.
+// The integer data path: operands a, b, c of the selected lane -> result. Its units are silent (their columns
+// 0) unless the control word of the op turns them on.
 #include <fmt/format.h>
-
-#include <bit>
 
 #include "machine/adder.h"
 #include "machine/units.h"
@@ -13,8 +11,6 @@ namespace {
 using circuit::bus_word;
 using circuit::match;
 using circuit::slice;
-
-constexpr int shared_bit = std::countr_zero(Parameters::shared_window);
 
 void build_move_and_logic(Circuit& c, Wires& w) {
   const auto scope = c.scope("logic");
@@ -44,7 +40,7 @@ void build_sum(Circuit& c, Wires& w) {
   const Signals addend = bus_word(c, "addend", word_bits);
   for (int i = 0; i < word_bits; ++i) {
     c.add(addend[at(i)], 1, both(w.control_bit(Control::AddB), w.b[at(i)]));
-    c.add(addend[at(i)], 1, w.offset[at(i)] - w.renews());
+    c.add(addend[at(i)], 1, both(w.offset[at(i)], w.lane_executes) - w.renews());
     c.add(addend[at(i)], 1, both(subtract, 1 - Linear(w.b[at(i)])));
     c.add(addend[at(i)], 1, decrements);
   }
@@ -73,12 +69,15 @@ void build_sum(Circuit& c, Wires& w) {
 void build_renewal(Circuit& c, Wires& w) {
   const auto scope = c.scope("renewal");
   // The units that do the work are turned on only now: before, A is the address.
-  for (const auto& [use, unit] : {std::pair{Control::NewSum, Control::Sum}, {Control::NewSum, Control::AddB},
-                                  {Control::NewMove, Control::Move}, {Control::NewAnd, Control::And},
-                                  {Control::NewOr, Control::Or}, {Control::NewXor, Control::Xor},
-                                  {Control::NewMinMax, Control::MinMax}, {Control::NewFloatSum, Control::FloatAdd}})
+  for (const auto& [use, unit] : {std::pair{Control::NewSum, Control::Sum},
+                                  {Control::NewSum, Control::AddB},
+                                  {Control::NewMove, Control::Move},
+                                  {Control::NewAnd, Control::And},
+                                  {Control::NewOr, Control::Or},
+                                  {Control::NewXor, Control::Xor},
+                                  {Control::NewMinMax, Control::MinMax},
+                                  {Control::NewFloatSum, Control::FloatAdd}})
     c.add(w.control_bit(unit), 1, both(w.renews(), w.control_bit(use)));
-
 
   // ST.8 and ST.16: the place in the word, from the low bits of address and offset.
   const Signal byte = circuit::and_(c, "merges_byte", {w.control_bit(Control::MergeByte), w.renews()}),
@@ -87,9 +86,11 @@ void build_renewal(Circuit& c, Wires& w) {
   const Linear place = circuit::number(Word(w.address_low)) + circuit::number(slice(w.offset, 0, 2));
   Signals bytes, halves;
   for (int k = 0; k < 4; ++k)
-    bytes.push_back(circuit::pwl(c, fmt::format("byte[{}]", k), place, 0, 6, [k](int n) { return n % 4 == k; }, byte));
+    bytes.push_back(circuit::pwl(
+        c, fmt::format("byte[{}]", k), place, 0, 6, [k](int n) { return n % 4 == k; }, byte));
   for (int k = 0; k < 2; ++k)
-    halves.push_back(circuit::pwl(c, fmt::format("half[{}]", k), place, 0, 6, [k](int n) { return n / 2 % 2 == k; }, half));
+    halves.push_back(circuit::pwl(
+        c, fmt::format("half[{}]", k), place, 0, 6, [k](int n) { return n / 2 % 2 == k; }, half));
   for (int i = 0; i < word_bits; ++i) {
     const Signal out = w.result[at(i)];
     c.add(out, 1, both(bytes[at(i / 8)], w.b[at(i % 8)]));
@@ -105,7 +106,8 @@ void build_min_max(Circuit& c, Wires& w) {
   const auto renews = [&](const char* name, Control control) {
     return circuit::and_(c, name, {w.control_bit(control), w.renews()});
   };
-  const Signal swap = renews("swap", Control::CompareAndSwap), increment = renews("increment", Control::Increment),
+  const Signal swap = renews("swap", Control::CompareAndSwap),
+               increment = renews("increment", Control::Increment),
                decrement = renews("decrement", Control::Decrement);
   const Linear any = used + swap + increment + decrement;
   // The comparison works on copies that are 0 unless it is wanted.
@@ -123,7 +125,8 @@ void build_min_max(Circuit& c, Wires& w) {
     c.add(w.result[at(i)], 1, both(swap, a[at(i)]) - Linear(equal));
   }
   // DEC: b if the word is 0 or above b. Where INC and DEC stay in range, the adder counts.
-  const Signal zero = c.bus("zero"), above = circuit::threshold(c, "above", -order.order, 1), wraps = c.bus("wraps");
+  const Signal zero = c.bus("zero"), above = circuit::threshold(c, "above", -order.order, 1),
+               wraps = c.bus("wraps");
   c.add(zero, 1, decrement - circuit::sum(Word(a)));
   c.add(wraps, 1, zero);
   c.add(wraps, 1, both(decrement, above));
@@ -133,16 +136,17 @@ void build_min_max(Circuit& c, Wires& w) {
   c.add(w.counts, 1, decrement - Linear(wraps));
 }
 
-// a * b + c: the number of ones in each of 64 columns is one signal (a bus that every partial product adds to); counts become binary
-// digits, which are counted again, until two rows are left for an adder.
+// a * b + c: the number of ones in each of 64 columns is one signal (a bus that every partial product adds
+// to); counts become binary digits, which are counted again, until two rows are left for an adder.
 void build_multiply(Circuit& c, Wires& w) {
   const auto scope = c.scope("multiply");
   const Linear used = w.control_bit(Control::Multiply);
   const Signals a = circuit::gate(c, "a", used, Word(w.a)), b = circuit::gate(c, "b", used, Word(w.b));
   constexpr int width = 2 * word_bits;
 
-  // Signed factors (Baugh and Wooley): the products of one top bit with the other factor's lower bits count inverted, and two
-  // ones are added, at 2^32 and 2^63. `negative` stands for 'signed, and this lane executes'.
+  // Signed factors (Baugh and Wooley): the products of one top bit with the other factor's lower bits count
+  // inverted, and two ones are added, at 2^32 and 2^63. `negative` stands for 'signed, and this lane
+  // executes'.
   const Linear negative = all({w.control_bit(Control::SignedProduct), w.lane_executes});
   std::vector<int> heights(width);
   Signals count;
@@ -188,9 +192,11 @@ void build_multiply(Circuit& c, Wires& w) {
   Word sums, carries = {0};
   for (int k = 0; k < width; ++k) {
     const int most = heights[at(k)];
-    sums.push_back(circuit::pwl(c, fmt::format("sum[{}]", k), third[at(k)], 0, most, [](int n) { return n & 1; }));
+    sums.push_back(
+        circuit::pwl(c, fmt::format("sum[{}]", k), third[at(k)], 0, most, [](int n) { return n & 1; }));
     if (most > 1 && k + 1 < width)
-      carries.push_back(circuit::pwl(c, fmt::format("carry[{}]", k), third[at(k)], 0, most, [](int n) { return n >> 1; }));
+      carries.push_back(
+          circuit::pwl(c, fmt::format("carry[{}]", k), third[at(k)], 0, most, [](int n) { return n >> 1; }));
     else if (k + 1 < width)
       carries.push_back(0);
   }

@@ -70,7 +70,8 @@ class DataPath {
         evaluator_->set(wires_.a[i], lane, static_cast<float>(cases[v].a >> i & 1));
         evaluator_->set(wires_.b[i], lane, static_cast<float>(cases[v].b >> i & 1));
         // As in the machine, operand c is only there for ops that read it.
-        if (isa::info(op).reads_c()) evaluator_->set(wires_.c[i], lane, static_cast<float>(cases[v].c >> i & 1));
+        if (isa::info(op).reads_c())
+          evaluator_->set(wires_.c[i], lane, static_cast<float>(cases[v].c >> i & 1));
       }
     }
     evaluator_->step();
@@ -96,50 +97,86 @@ std::uint32_t expected(Op op, const DataPath::Case& k) {
   const std::uint32_t shift = 8 * ((place + (place >> 2)) & 3);  // of the byte in its word
   const auto sa = static_cast<std::int32_t>(a), sb = static_cast<std::int32_t>(b);
   switch (op) {
-    case Op::Mov: return b;
-    case Op::Iadd: return a + b;
-    case Op::Isub: return a - b;
-    case Op::Imul: return a * b;
-    case Op::ImulHiU: return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
-    case Op::ImulHiS: return static_cast<std::uint32_t>(std::int64_t{sa} * sb >> 32);
-    case Op::Imad: return a * b + c;
-    case Op::IminS: return static_cast<std::uint32_t>(std::min(sa, sb));
-    case Op::ImaxS: return static_cast<std::uint32_t>(std::max(sa, sb));
-    case Op::IminU: return std::min(a, b);
-    case Op::ImaxU: return std::max(a, b);
-    case Op::Shl: return b > 31 ? 0 : a << b;
-    case Op::ShrU: return b > 31 ? 0 : a >> b;
-    case Op::ShrS: return static_cast<std::uint32_t>(sa >> std::min(b, 31u));
-    case Op::And: return a & b;
-    case Op::Or: return a | b;
-    case Op::Xor: return a ^ b;
-    case Op::Sel: return chosen ? a : b;
-    case Op::IaddX: return a + b + (chosen ? 1 : 0);
-    case Op::IsubX: return a - b - (chosen ? 0 : 1);
-    case Op::AtomAdd: return a + b;
-    case Op::AtomMinS: return static_cast<std::uint32_t>(std::min(sa, sb));
-    case Op::AtomMaxS: return static_cast<std::uint32_t>(std::max(sa, sb));
-    case Op::AtomMinU: return std::min(a, b);
-    case Op::AtomMaxU: return std::max(a, b);
-    case Op::AtomAnd: return a & b;
-    case Op::AtomOr: return a | b;
-    case Op::AtomXor: return a ^ b;
-    case Op::AtomExch: return b;
-    case Op::AtomCas: return a == b ? c : a;
-    case Op::AtomInc: return a >= b ? 0 : a + 1;
-    case Op::AtomDec: return a == 0 || a > b ? b : a - 1;
-    case Op::St8: return (a & ~(0xffu << shift)) | (b & 0xff) << shift;
-    case Op::St16: return (a & ~(0xffffu << (shift & 16))) | (b & 0xffff) << (shift & 16);
-    default: ADD_FAILURE() << "not a data path op"; return 0;
+    case Op::Mov:
+      return b;
+    case Op::Iadd:
+      return a + b;
+    case Op::Isub:
+      return a - b;
+    case Op::Imul:
+      return a * b;
+    case Op::ImulHiU:
+      return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
+    case Op::ImulHiS:
+      return static_cast<std::uint32_t>(std::int64_t{sa} * sb >> 32);
+    case Op::Imad:
+      return a * b + c;
+    case Op::IminS:
+      return static_cast<std::uint32_t>(std::min(sa, sb));
+    case Op::ImaxS:
+      return static_cast<std::uint32_t>(std::max(sa, sb));
+    case Op::IminU:
+      return std::min(a, b);
+    case Op::ImaxU:
+      return std::max(a, b);
+    case Op::Shl:
+      return b > 31 ? 0 : a << b;
+    case Op::ShrU:
+      return b > 31 ? 0 : a >> b;
+    case Op::ShrS:
+      return static_cast<std::uint32_t>(sa >> std::min(b, 31u));
+    case Op::And:
+      return a & b;
+    case Op::Or:
+      return a | b;
+    case Op::Xor:
+      return a ^ b;
+    case Op::Sel:
+      return chosen ? a : b;
+    case Op::IaddX:
+      return a + b + (chosen ? 1 : 0);
+    case Op::IsubX:
+      return a - b - (chosen ? 0 : 1);
+    case Op::AtomAdd:
+      return a + b;
+    case Op::AtomMinS:
+      return static_cast<std::uint32_t>(std::min(sa, sb));
+    case Op::AtomMaxS:
+      return static_cast<std::uint32_t>(std::max(sa, sb));
+    case Op::AtomMinU:
+      return std::min(a, b);
+    case Op::AtomMaxU:
+      return std::max(a, b);
+    case Op::AtomAnd:
+      return a & b;
+    case Op::AtomOr:
+      return a | b;
+    case Op::AtomXor:
+      return a ^ b;
+    case Op::AtomExch:
+      return b;
+    case Op::AtomCas:
+      return a == b ? c : a;
+    case Op::AtomInc:
+      return a >= b ? 0 : a + 1;
+    case Op::AtomDec:
+      return a == 0 || a > b ? b : a - 1;
+    case Op::St8:
+      return (a & ~(0xffu << shift)) | (b & 0xff) << shift;
+    case Op::St16:
+      return (a & ~(0xffffu << (shift & 16))) | (b & 0xffff) << (shift & 16);
+    default:
+      ADD_FAILURE() << "not a data path op";
+      return 0;
   }
 }
 
-constexpr Op data_path_ops[] = {Op::Mov,   Op::Iadd,  Op::Isub, Op::Imul, Op::ImulHiS, Op::ImulHiU,
-                                Op::Imad,  Op::IminS, Op::ImaxS, Op::IminU, Op::ImaxU, Op::Shl,
-                                Op::ShrU,  Op::ShrS,  Op::And,  Op::Or,   Op::Xor,     Op::Sel,
-                                Op::IaddX, Op::IsubX, Op::AtomAdd, Op::AtomMinS, Op::AtomMaxS, Op::AtomMinU, Op::AtomMaxU,
-                                Op::AtomAnd, Op::AtomOr, Op::AtomXor, Op::AtomExch, Op::AtomCas, Op::AtomInc, Op::AtomDec,
-                                Op::St8, Op::St16};
+constexpr Op data_path_ops[] = {
+    Op::Mov,      Op::Iadd,     Op::Isub,     Op::Imul,     Op::ImulHiS, Op::ImulHiU, Op::Imad,
+    Op::IminS,    Op::ImaxS,    Op::IminU,    Op::ImaxU,    Op::Shl,     Op::ShrU,    Op::ShrS,
+    Op::And,      Op::Or,       Op::Xor,      Op::Sel,      Op::IaddX,   Op::IsubX,   Op::AtomAdd,
+    Op::AtomMinS, Op::AtomMaxS, Op::AtomMinU, Op::AtomMaxU, Op::AtomAnd, Op::AtomOr,  Op::AtomXor,
+    Op::AtomExch, Op::AtomCas,  Op::AtomInc,  Op::AtomDec,  Op::St8,     Op::St16};
 
 class IntegerOp : public testing::TestWithParam<Op> {
  protected:
@@ -183,9 +220,12 @@ TEST_P(IntegerOp, IsExactOnRandomOperands) {
     std::vector<DataPath::Case> cases;
     for (int v = 0; v < DataPath::vectors; ++v) {
       // Every other shift amount small, operands of every size.
-      const std::uint32_t a = random() >> random() % 32, b = v % 2 ? random() >> random() % 32 : random() % 40;
-      if (v % 8 == 7) cases.push_back({a, a, random(), true, random() % 16});  // equal, for CAS
-      else cases.push_back({a, b, random(), random() % 2 != 0, random() % 16});
+      const std::uint32_t a = random() >> random() % 32,
+                          b = v % 2 ? random() >> random() % 32 : random() % 40;
+      if (v % 8 == 7)
+        cases.push_back({a, a, random(), true, random() % 16});  // equal, for CAS
+      else
+        cases.push_back({a, b, random(), random() % 2 != 0, random() % 16});
     }
     check(cases);
   }

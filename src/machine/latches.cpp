@@ -17,11 +17,12 @@ void append_outputs(HeadSpec& head, const Signals& signals, int first_dim) {
     head.outputs.push_back({first_dim + static_cast<int>(i), signals[i]});
 }
 
-// Several latches in one head: word k of the head belongs to latch k and has value dimensions of its own, so that a multi-hot query
-// reads them all at once. One token writes at most one of them.
+// Several latches in one head: word k of the head belongs to latch k and has value dimensions of its own, so
+// that a multi-hot query reads them all at once. One token writes at most one of them.
 class PackedLatches {
  public:
-  PackedLatches(Circuit& c, std::string name, int layer, const Linear& read, const Linear& clear = 0) : c_(c), read_(read) {
+  PackedLatches(Circuit& c, std::string name, int layer, const Linear& read, const Linear& clear = 0)
+      : c_(c), read_(read) {
     head_.name = std::move(name);
     head_.layer = layer;
     head_.write_enable = -1;
@@ -62,8 +63,8 @@ void build_staging(Circuit& c, Wires& w, int layer) {
   const TokenInputs& t = w.token;
   w.staged = bus_word(c, "staged", row_bits);
   w.stored = bus_word(c, "stored", word_bits);
-  // Head b keeps byte b of the four lanes; another one that of the new word of an atomic operation. What is not spoken is 0: the heads are
-  // cleared where a row or a word begins.
+  // Head b keeps byte b of the four lanes; another one that of the new word of an atomic operation. What is
+  // not spoken is 0: the heads are cleared where a row or a word begins.
   for (std::size_t byte = 0; byte < 4; ++byte) {
     const auto said = [&](std::size_t bit) { return Linear(t.said[8 * byte + bit]); };
     HeadSpec head{.name = fmt::format("staging.byte{}", byte), .layer = layer};
@@ -98,7 +99,8 @@ void build_staging(Circuit& c, Wires& w, int layer) {
   }
 }
 
-// Who waits in the block, and who is released (docs/machine.md, Waiting). A token that writes two of these finds them in different heads.
+// Who waits in the block, and who is released (docs/machine.md, Waiting). A token that writes two of these
+// finds them in different heads.
 void build_waiting_latches(Circuit& c, Wires& w, int layer) {
   const TokenInputs& t = w.token;
   const auto program_counter = [&](const Linear& holds) {
@@ -184,7 +186,8 @@ void build_latches(Circuit& c, Wires& w, const FloorPlan& plan) {
 
   Word pc(t.number_bits);
   pc.push_back(t.firmware_pc);
-  for (int i = 0; i < Parameters::instructions / 128; ++i) pc.push_back(t.number_high[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < Parameters::instructions / 128; ++i)
+    pc.push_back(t.number_high[static_cast<std::size_t>(i)]);
   const Signals pc_state = state.add("pc", t.pc, pc);
   w.pc_bits.assign(pc_state.begin(), pc_state.begin() + 11);
   w.firmware = pc_state[11];

@@ -1,7 +1,6 @@
-// Global and shared memory: 32-bit cells over many layers, and the check of all four addresses before any lane commits.
+// Global and shared memory: 32-bit cells over many layers, and the check of all four addresses before any
+// lane commits.
 #include <fmt/format.h>
-
-#include <bit>
 
 #include "machine/adder.h"
 #include "machine/units.h"
@@ -10,10 +9,6 @@ namespace qwengpu::machine {
 
 using circuit::match;
 using circuit::slice;
-
-namespace {
-constexpr int shared_bit = std::countr_zero(Parameters::shared_window);
-}
 
 void build_address_check(Circuit& c, Wires& w) {
   const auto scope = c.scope("address_check");
@@ -25,7 +20,8 @@ void build_address_check(Circuit& c, Wires& w) {
   const Control alignments[] = {Control::Align2, Control::Align4, Control::Align8, Control::Align16};
   Word aligned;
   for (const Control alignment : alignments)
-    aligned.push_back(circuit::and_(c, std::string(control_name(alignment)), {w.control_bit(alignment), t.check}));
+    aligned.push_back(
+        circuit::and_(c, std::string(control_name(alignment)), {w.control_bit(alignment), t.check}));
   w.bad = circuit::bus_word(c, "bad", lanes);
   w.misaligned = circuit::bus_word(c, "misaligned", lanes);
   w.first_bad = circuit::bus_word(c, "first_bad", lanes);
@@ -85,7 +81,8 @@ void build_memory(Circuit& c, Wires& w, const FloorPlan& plan) {
                loads = both(w.control_bit(Control::Load), w.lane_executes) - w.renews() - Linear(t.commit);
   const Linear writes = t.store + t.copy + t.commit;
 
-  // Byte address: word of the line 2..3, key 4..10, group of four heads 11..12, layer 13..17 of global or of shared memory.
+  // Byte address: word of the line 2..3, key 4..10, group of four heads 11..12, layer 13..17 of global or of
+  // shared memory.
   const SplitOneHot key = split_decode(c, "key", slice(address, 4, 7), 4, used);
   Signals group, write_word, read_head;
   // The head of a layer that holds the word: group and word.
@@ -111,16 +108,19 @@ void build_memory(Circuit& c, Wires& w, const FloorPlan& plan) {
 
   w.loaded = circuit::bus_word(c, "loaded", word_bits);
   bool first = true;
-  const auto build_space = [&](const std::string& space, const std::vector<int>& layers, const Linear& here, const Linear& clear) {
+  const auto build_space = [&](const std::string& space, const std::vector<int>& layers, const Linear& here,
+                               const Linear& clear) {
     const auto is_layer = [&](std::size_t i) { return both(match(slice(address, 13, 5), i), here); };
     Signals read_layer;
     for (std::size_t i = 0; i < layers.size(); ++i)
-      read_layer.push_back(circuit::and_(c, fmt::format("{}.read_layer[{}]", space, i), {loads, is_layer(i)}));
+      read_layer.push_back(
+          circuit::and_(c, fmt::format("{}.read_layer[{}]", space, i), {loads, is_layer(i)}));
     c.exclusive(read_layer);
     for (std::size_t layer = 0; layer < layers.size(); ++layer) {
       // Selected by the MLP just before, so that few columns stay on the residual stream.
       const auto late = c.not_before(layers[layer] - 1);
-      const Signal write = circuit::and_(c, fmt::format("{}.write_layer[{}]", space, layer), {writes, is_layer(layer)});
+      const Signal write =
+          circuit::and_(c, fmt::format("{}.write_layer[{}]", space, layer), {writes, is_layer(layer)});
       for (std::size_t g = 0; g < 4; ++g)
         for (std::size_t word = 0; word < 4; ++word) {
           HeadSpec head{.name = fmt::format("{}{}.{}.{}", space, layer, g, word), .layer = layers[layer]};
@@ -128,7 +128,8 @@ void build_memory(Circuit& c, Wires& w, const FloorPlan& plan) {
           head.value = circuit::rows(slice(data, word_bits * static_cast<int>(word), word_bits));
           head.write_enable = circuit::write_when(all({write, group[g], write_word[word]}));
           head.clear = clear;
-          // One column selects the rows of z. The first layer comes too early for the product of two one-hots.
+          // One column selects the rows of z. The first layer comes too early for the product of two
+          // one-hots.
           const Linear both_say = first ? all({loads, is_layer(0), is_head(4 * g + word)})
                                         : both(read_layer[layer], read_head[4 * g + word]);
           head.z = circuit::same_rows(

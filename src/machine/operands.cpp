@@ -1,5 +1,6 @@
-// Operand latches A, B, C and D: the row on the operand bus, kept for all lanes. What is read from them later is one lane, which costs
-// nothing (the lane gates the value dimensions through z), or all lanes where a decision needs them.
+// Operand latches A, B, C and D: the row on the operand bus, kept for all lanes. What is read from them later
+// is one lane, which costs nothing (the lane gates the value dimensions through z), or all lanes where a
+// decision needs them.
 #include <fmt/format.h>
 
 #include "machine/units.h"
@@ -20,8 +21,8 @@ HeadSpec operand_head(const Wires& w, const std::string& name, const FloorPlan& 
 }
 
 // The selected lane's word, gated lane by lane.
-Signals selected(Circuit& c, const Wires& w, const std::string& name, const FloorPlan& plan, const Linear& write,
-                 const std::array<Linear, lanes>& read) {
+Signals selected(Circuit& c, const Wires& w, const std::string& name, const FloorPlan& plan,
+                 const Linear& write, const std::array<Linear, lanes>& read) {
   const Signals out = bus_word(c, name, word_bits);
   HeadSpec head = operand_head(w, name, plan, write);
   for (int lane = 0; lane < lanes; ++lane)
@@ -82,11 +83,12 @@ void build_operands(Circuit& c, Wires& w, const FloorPlan& plan) {
   w.lane_executes = c.bus("lane_executes");
   for (std::size_t l = 0; l < lanes; ++l) c.add(w.lane_executes, 1, both(w.select[l], w.executing[l]));
 
-  // What one op token each keeps, in one head: the predicate of SEL and of carries, as a mask; lane 0 of the operand of RUN and of the
-  // limits.
+  // What one op token each keeps, in one head: the predicate of SEL and of carries, as a mask; lane 0 of the
+  // operand of RUN and of the limits.
   HeadSpec kept{.name = "kept", .layer = plan.operands};
   kept.write_enable = -1;
-  const auto keep = [&](const Linear& write, const Word& data, const std::vector<Linear>& read, const Signals& outputs) {
+  const auto keep = [&](const Linear& write, const Word& data, const std::vector<Linear>& read,
+                        const Signals& outputs) {
     const int word = static_cast<int>(kept.key.size()), dim = static_cast<int>(kept.value.size());
     kept.key.push_back({word, write});
     kept.query.push_back({word, 1});
@@ -104,7 +106,8 @@ void build_operands(Circuit& c, Wires& w, const FloorPlan& plan) {
   };
   w.chosen = c.bus("chosen");
   std::vector<Linear> chooses;
-  for (std::size_t l = 0; l < lanes; ++l) chooses.push_back(both(w.select[l], w.control_bit(Control::Chosen)));
+  for (std::size_t l = 0; l < lanes; ++l)
+    chooses.push_back(both(w.select[l], w.control_bit(Control::Chosen)));
   keep(t.sets_choice, w.source_q, chooses, {w.chosen});
   w.last_thread = keep_word("last_thread", t.run, 0, t.use_pcs);
   w.limit = keep_word("limit", t.limit, 8, t.check);
@@ -125,21 +128,28 @@ void build_operands(Circuit& c, Wires& w, const FloorPlan& plan) {
     }
   c.head(std::move(low));
 
-  w.offset = circuit::latch(c, {.name = "offset", .layer = plan.operands, .write = t.sets_offset,
-                                .data = w.field(isa::field::immediate),
-                                .read = circuit::and_(c, "offset_used", {t.use_control, w.control_bit(Control::AddImmediate)})});
+  w.offset = circuit::latch(
+      c, {.name = "offset",
+          .layer = plan.operands,
+          .write = t.sets_offset,
+          .data = w.field(isa::field::immediate),
+          .read = circuit::and_(c, "offset_used", {t.use_control, w.control_bit(Control::AddImmediate)})});
 
   // The modifiers of the instruction, latched at the op token; the rounding as a one-hot.
-  const isa::Field flags[] = {isa::field::flush,    isa::field::saturate,   isa::field::negate_a,  isa::field::negate_b,
-                              isa::field::negate_c, isa::field::absolute_a, isa::field::absolute_b};
+  const isa::Field flags[] = {isa::field::flush,     isa::field::saturate, isa::field::negate_a,
+                              isa::field::negate_b,  isa::field::negate_c, isa::field::absolute_a,
+                              isa::field::absolute_b};
   Word modifiers;
   for (std::uint64_t rounding = 0; rounding < 4; ++rounding)
     modifiers.push_back(circuit::match(w.field(isa::field::rounding), rounding));
   for (const isa::Field flag : flags) modifiers.push_back(w.field(flag).front());
   for (const Linear& bit : w.field(isa::field::table)) modifiers.push_back(bit);
-  const Signals latched =
-      circuit::latch(c, {.name = "modifiers", .layer = plan.operands, .write = t.op, .data = modifiers,
-                         .read = circuit::and_(c, "modified", {t.use_control, w.control_bit(Control::Modified)})});
+  const Signals latched = circuit::latch(
+      c, {.name = "modifiers",
+          .layer = plan.operands,
+          .write = t.op,
+          .data = modifiers,
+          .read = circuit::and_(c, "modified", {t.use_control, w.control_bit(Control::Modified)})});
   w.rounding.assign(latched.begin(), latched.begin() + 4);
   c.exclusive(w.rounding);
   Signal* const flag_wires[] = {&w.flush,    &w.saturate,   &w.negate_a,  &w.negate_b,

@@ -11,7 +11,8 @@ Signals living_lanes(Circuit& c, Wires& w) {
   const Linear used = w.token.use_pcs;
   Linear differs = 0;  // from the quad of the block's last thread
   for (std::size_t i = 0; i < 8; ++i)
-    differs += circuit::xor_(c, circuit::indexed("differs", static_cast<int>(i)), w.quad_bits[i], w.last_thread[2 + i]);
+    differs += circuit::xor_(c, circuit::indexed("differs", static_cast<int>(i)), w.quad_bits[i],
+                             w.last_thread[2 + i]);
   w.last_quad = c.bus("last_quad");
   c.add(w.last_quad, 1, used - differs - Linear(w.system));
   const Linear last_of_warp = all({w.quad_bits[0], w.quad_bits[1], w.quad_bits[2]});

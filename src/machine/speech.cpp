@@ -12,7 +12,8 @@ using circuit::slice;
 
 // digits[v] += 1 where bits spell v and `when` is 1
 void speak_digit(Circuit& c, const Signals& digits, const Word& bits, const Linear& when) {
-  for (std::size_t v = 0; v < std::size_t{1} << bits.size(); ++v) c.add(digits[v], 1, both(when, match(bits, v)));
+  for (std::size_t v = 0; v < std::size_t{1} << bits.size(); ++v)
+    c.add(digits[v], 1, both(when, match(bits, v)));
 }
 
 // After <PC n>: the op there, the lanes there, and those of them that execute.
@@ -23,7 +24,8 @@ void speak_op(Circuit& c, Wires& w, const Speech& s, const Word& differs) {
   for (std::size_t k = 0; k < s.op.size(); ++k) c.add(s.op[k], 1, both(t.pc, match(op, k)));
 
   const Linear negated = w.field(isa::field::guard_negated).front();
-  const Signals here = circuit::bus_word(c, "here", lanes), executing = circuit::bus_word(c, "executing", lanes);
+  const Signals here = circuit::bus_word(c, "here", lanes),
+                executing = circuit::bus_word(c, "executing", lanes);
   for (std::size_t l = 0; l < lanes; ++l) {
     c.add(here[l], 1, both(t.pc, w.runnable[l]) - differs[l]);
     c.add(executing[l], 1, all({here[l], w.guard[l], 1 - negated}));
@@ -34,8 +36,8 @@ void speak_op(Circuit& c, Wires& w, const Speech& s, const Word& differs) {
       if ((x & ~m) == 0) c.add(s.masks[m][x], 1, all({t.pc, match(here, m), match(executing, x)}));
 }
 
-// By how many bits the program counter of each lane differs from the one that was spoken (<PC n>), else from the one that the warp is
-// released at. [4]
+// By how many bits the program counter of each lane differs from the one that was spoken (<PC n>), else from
+// the one that the warp is released at. [4]
 Word differences(Circuit& c, Wires& w) {
   const auto scope = c.scope("place");
   const Signals place = circuit::bus_word(c, "pc", 11);
@@ -66,9 +68,12 @@ Linear speak_entry(Circuit& c, Wires& w, const Speech& s, const Signal& next, co
 
   const Linear enters = t.enters + Linear(t.release);
   // What the lanes are released from: the warp's place counts more than the block's.
-  const Signal from[] = {circuit::and_(c, "barrier", {w.releases_barrier, enters, 1 - Linear(w.released_holds), 1 - Linear(release)}),
-                         circuit::and_(c, "warp", {w.released_holds, enters}),
-                         circuit::and_(c, "yield", {w.releases_yield, enters, 1 - Linear(w.released_holds), 1 - Linear(release)})};
+  const Signal from[] = {
+      circuit::and_(c, "barrier",
+                    {w.releases_barrier, enters, 1 - Linear(w.released_holds), 1 - Linear(release)}),
+      circuit::and_(c, "warp", {w.released_holds, enters}),
+      circuit::and_(c, "yield",
+                    {w.releases_yield, enters, 1 - Linear(w.released_holds), 1 - Linear(release)})};
   const Signals stay = circuit::bus_word(c, "stay", lanes);
   Linear woken = 0;
   for (std::size_t k = 0; k < w.waiting.size(); ++k) {
@@ -98,24 +103,28 @@ void speak_wait(Circuit& c, Wires& w, const Speech& s) {
   const Signals mask = circuit::bus_word(c, "mask", lanes);
   for (std::size_t l = 0; l < lanes; ++l) {
     c.add(mask[l], 1, both(waits, w.executing[l]));
-    for (std::size_t k = 0; k < w.waiting.size(); ++k) c.add(mask[l], 1, both(t.wait_for[k], w.waiting[k][l]));
+    for (std::size_t k = 0; k < w.waiting.size(); ++k)
+      c.add(mask[l], 1, both(t.wait_for[k], w.waiting[k][l]));
   }
   for (std::size_t k = 0; k < w.waiting.size(); ++k) c.add(s.wait[k], 1, t.wait_for[k]);
   speak_digit(c, s.digits.high, mask, waits);
 }
 
-// NEXT: the lowest pc of the lanes that run, or another quad, or back to the firmware (docs/machine.md, Waiting).
+// NEXT: the lowest pc of the lanes that run, or another quad, or back to the firmware (docs/machine.md,
+// Waiting).
 void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& next) {
   const auto scope = c.scope("next");
   const TokenInputs& t = w.token;
   const Signals& meeting = w.waiting[static_cast<std::size_t>(isa::WaitKind::Warp)];
 
-  // A lane is beaten by one with a lower pc, or with the same one and a lower number. This among those that run, and among
-  // those that wait for their warp.
-  Signals beaten = circuit::bus_word(c, "beaten", lanes, {0, 3}), meet_beaten = circuit::bus_word(c, "meet_beaten", lanes, {0, 3});
+  // A lane is beaten by one with a lower pc, or with the same one and a lower number. This among those that
+  // run, and among those that wait for their warp.
+  Signals beaten = circuit::bus_word(c, "beaten", lanes, {0, 3}),
+          meet_beaten = circuit::bus_word(c, "meet_beaten", lanes, {0, 3});
   for (int i = 0; i < lanes; ++i)
     for (int j = i + 1; j < lanes; ++j) {
-      const Comparison order = compare(c, fmt::format("lanes{}{}", i, j), w.lane_pc[at(i)], w.lane_pc[at(j)], 0);
+      const Comparison order =
+          compare(c, fmt::format("lanes{}{}", i, j), w.lane_pc[at(i)], w.lane_pc[at(j)], 0);
       const Signal above = circuit::threshold(c, fmt::format("above{}{}", i, j), -order.order, 1);
       const auto beats = [&](const Signals& among, const Signals& bus) {
         c.add(bus[at(i)], 1, both(among[at(j)], above));
@@ -185,7 +194,8 @@ void speak_next(Circuit& c, Wires& w, const Speech& s, const Linear& next) {
   c.add(s.digits.low[8], 1, both(back, w.quad_bits[3]));
 }
 
-// One way in which the next byte may be found: which byte of the lane is spoken, its value, and what the bytes above it are.
+// One way in which the next byte may be found: which byte of the lane is spoken, its value, and what the
+// bytes above it are.
 struct Spoken {
   std::size_t byte;
   Word value;          // [8]
@@ -193,9 +203,10 @@ struct Spoken {
   Linear zeros, ones;  // the bytes above are all 0, all ff
 };
 
-// A whole word, from byte `next_byte` on. Memory comes so late that two MLPs are all there is: one for what this function
-// makes, one for the tokens.
-std::vector<Spoken> whole_word(Circuit& c, const Wires& w, const Word& word, const Linear& speaks, const Signal& zero) {
+// A whole word, from byte `next_byte` on. Memory comes so late that two MLPs are all there is: one for what
+// this function makes, one for the tokens.
+std::vector<Spoken> whole_word(Circuit& c, const Wires& w, const Word& word, const Linear& speaks,
+                               const Signal& zero) {
   const auto bits = [&word](std::size_t from, std::size_t to) {
     return slice(word, static_cast<int>(8 * from), static_cast<int>(8 * (to - from)));
   };
@@ -219,7 +230,8 @@ std::vector<Spoken> whole_word(Circuit& c, const Wires& w, const Word& word, con
   for (std::size_t byte = 0; byte < 4; ++byte) {
     Linear zeros = 1, ones = 0;
     if (byte < 3) {
-      const Signal all_zero = c.bus(fmt::format("zeros[{}]", byte)), all_one = c.bus(fmt::format("ones[{}]", byte));
+      const Signal all_zero = c.bus(fmt::format("zeros[{}]", byte)),
+                   all_one = c.bus(fmt::format("ones[{}]", byte));
       const Word above = bits(byte + 1, 4);
       c.add(all_zero, 1, speaks - circuit::sum(above));
       c.add(all_one, 1, speaks + circuit::sum(above) - static_cast<double>(above.size()));
@@ -234,16 +246,19 @@ std::vector<Spoken> whole_word(Circuit& c, const Wires& w, const Word& word, con
 // A part of a word of memory that a load moved to the low end, with zeros or its sign above.
 std::vector<Spoken> part_of_word(Circuit& c, const Wires& w, const Linear& speaks, const Signal& zero) {
   const auto loads = [&](const char* name, Control control) {
-    return circuit::and_(c, name, {speaks, w.control_bit(control), w.control_bit(Control::Load), w.lane_executes});
+    return circuit::and_(c, name,
+                         {speaks, w.control_bit(control), w.control_bit(Control::Load), w.lane_executes});
   };
-  const Signal byte_loaded = loads("loads_byte", Control::LoadByte), half_loaded = loads("loads_half", Control::LoadHalf);
+  const Signal byte_loaded = loads("loads_byte", Control::LoadByte),
+               half_loaded = loads("loads_half", Control::LoadHalf);
   const Linear with_sign = w.control_bit(Control::LoadSigned);
   const Word place = slice(w.address, 0, 2);
   const auto loaded = [&](std::size_t byte) { return slice(w.loaded, static_cast<int>(8 * byte), 8); };
   std::vector<Spoken> ways;
   for (std::size_t p = 0; p < 4; ++p) {
     const Signal here = circuit::and_(c, fmt::format("byte[{}]", p), {byte_loaded, match(place, p)});
-    const Signal negative = circuit::and_(c, fmt::format("byte_negative[{}]", p), {here, with_sign, loaded(p)[7]});
+    const Signal negative =
+        circuit::and_(c, fmt::format("byte_negative[{}]", p), {here, with_sign, loaded(p)[7]});
     ways.push_back({0, loaded(p), here, 1 - Linear(negative), negative});
   }
   for (std::size_t h = 0; h < 2; ++h) {
@@ -267,19 +282,24 @@ std::vector<Spoken> part_of_word(Circuit& c, const Wires& w, const Linear& speak
 }
 
 // The next byte of a row, or of the new word of an atomic operation.
-void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& speaks_old, const Linear& speaks_new, const Linear& speaks_all) {
+void speak_value(Circuit& c, Wires& w, const Speech& s, const Linear& speaks_old, const Linear& speaks_new,
+                 const Linear& speaks_all) {
   const auto scope = c.scope("value");
   Word word;
-  for (int i = 0; i < word_bits; ++i) word.push_back(w.result[at(i)] + Linear(w.old[at(i)]) + Linear(w.loaded[at(i)]) + Linear(w.shown[at(i)]));
+  for (int i = 0; i < word_bits; ++i)
+    word.push_back(w.result[at(i)] + Linear(w.old[at(i)]) + Linear(w.loaded[at(i)]) + Linear(w.shown[at(i)]));
   const Signal zero = c.bus("zero");  // the whole word is 0
-  const Signal part = circuit::and_(c, "part", {w.control_bit(Control::LoadByte) + w.control_bit(Control::LoadHalf), w.lane_executes});
-  std::vector<Spoken> ways = whole_word(c, w, word, speaks_old + speaks_new + speaks_all - Linear(part), zero);
+  const Signal part = circuit::and_(
+      c, "part", {w.control_bit(Control::LoadByte) + w.control_bit(Control::LoadHalf), w.lane_executes});
+  std::vector<Spoken> ways =
+      whole_word(c, w, word, speaks_old + speaks_new + speaks_all - Linear(part), zero);
   for (Spoken& way : part_of_word(c, w, speaks_old + speaks_all, zero)) ways.push_back(std::move(way));
 
   for (const Spoken& way : ways) {
     speak_digit(c, s.value_digits.low, slice(way.value, 0, 4), way.here);
     speak_digit(c, s.value_digits.high, slice(way.value, 4, 4), way.here);
-    const auto say = [&](const Signals& more, const Signals& zeros, const Signals& ones, const Linear& speaks) {
+    const auto say = [&](const Signals& more, const Signals& zeros, const Signals& ones,
+                         const Linear& speaks) {
       const Linear here = both(way.here, speaks);
       c.add(zeros[way.byte], 1, both(here, way.zeros));
       if (way.byte == 3) return;
@@ -325,8 +345,10 @@ void build_speech(Circuit& c, Wires& w, const Speech& s) {
   // Loads, stores and copies stop at a bad address.
   const Linear fault = circuit::sum(Word(w.first_bad));
   for (std::size_t l = 0; l < lanes; ++l) {
-    c.add(s.fault[static_cast<std::size_t>(isa::Fault::MisalignedAddress)][l], 1, both(w.first_bad[l], w.misaligned[l]));
-    c.add(s.fault[static_cast<std::size_t>(isa::Fault::IllegalAddress)][l], 1, w.first_bad[l] - Linear(w.misaligned[l]));
+    c.add(s.fault[static_cast<std::size_t>(isa::Fault::MisalignedAddress)][l], 1,
+          both(w.first_bad[l], w.misaligned[l]));
+    c.add(s.fault[static_cast<std::size_t>(isa::Fault::IllegalAddress)][l], 1,
+          w.first_bad[l] - Linear(w.misaligned[l]));
     c.add(s.store[l], 1, t.want_store[l] - fault);
     if (l > 0) c.add(s.store[l], 1, both(following[l], t.store));
     c.add(s.copy[l], 1, t.want_copy[l] - fault);
@@ -339,7 +361,8 @@ void build_speech(Circuit& c, Wires& w, const Speech& s) {
   c.add(s.operand_c, 1, t.want_c - fault);
   c.add(s.keep, 1, t.want_keep - fault);
   c.add(s.keep, 1, both(t.operand_c, keep));
-  const Signal speaks_old = c.bus("value_wanted"), speaks_new = c.bus("new_value_wanted"), speaks_all = c.bus("all_values_wanted");
+  const Signal speaks_old = c.bus("value_wanted"), speaks_new = c.bus("new_value_wanted"),
+               speaks_all = c.bus("all_values_wanted");
   c.add(speaks_old, 1, t.want_value - fault - w.turn - w.uniform);
   c.add(speaks_all, 1, t.want_all_values);
   c.add(speaks_all, 1, w.uniform);
@@ -349,10 +372,13 @@ void build_speech(Circuit& c, Wires& w, const Speech& s) {
   speak_value(c, w, s, speaks_old, speaks_new, speaks_all);
   for (std::size_t l = 1; l < lanes; ++l) c.add(s.read[l], 1, t.want_read[l]);
 
-  // want_next is decided by the token alone, except after the last <ST>, <CP>, and when lane 3 of an atomic operation has its turn.
+  // want_next is decided by the token alone, except after the last <ST>, <CP>, when lane 3 of an atomic
+  // operation has its turn, and after the address of a fault.
   Signal finished = c.bus("finished");
   c.add(finished, 1, memory_token - more);
-  c.add(finished, 1, t.want_next - w.turn);
+  const Signal abandoned = circuit::and_(c, "abandoned", {t.row_end, w.control_bit(Control::Faulted)});
+  c.add(finished, 1, t.want_next - w.turn - abandoned);
+  c.add(s.system, 1, abandoned);
   speak_next(c, w, s, speak_entry(c, w, s, finished, differs));
   speak_wait(c, w, s);
   c.add(s.release_barrier, 1, t.want_release_barrier);

@@ -136,7 +136,10 @@ class Embedder {
       case TokenKind::Fault:
         bits(t_.fault_code, isa::fault_table[static_cast<std::size_t>(k.a)].code);
         set(t_.sets_fault);
-        set(t_.want_system);
+        if (isa::fault_table[static_cast<std::size_t>(k.a)].has_address())
+          fault_address(k.b);
+        else
+          set(t_.want_system);
         break;
     }
   }
@@ -236,6 +239,17 @@ class Embedder {
       next();
     else
       set(t_.want_read, lane + 1);
+  }
+
+  // From now on the op is one that adds A and the offset in that lane and speaks the sum.
+  void fault_address(int lane) {
+    controls({Control::UseA, Control::AddImmediate, Control::Sum, Control::Faulted});
+    bits(t_.executing, 1 << lane);
+    set(t_.sets_offset);
+    set(t_.use_control);
+    set(t_.use_instruction);
+    set(t_.want_value);
+    speak_from(0, 0);
   }
 
   void memory_lane() {

@@ -1,5 +1,6 @@
-// What threads show to their warp: a word (SHFL.PUT) or a predicate (VOTE.PUT) a thread. A head a lane and half of the quads; the word of a
-// quad has 32 bits, and a vote in one of eight more, by the quad's place in its warp, so that one query reads the votes of all eight.
+// What threads show to their warp: a word (SHFL.PUT) or a predicate (VOTE.PUT) a thread. A head a lane and
+// half of the quads; the word of a quad has 32 bits, and a vote in one of eight more, by the quad's place in
+// its warp, so that one query reads the votes of all eight.
 #include <fmt/format.h>
 
 #include "machine/units.h"
@@ -38,12 +39,16 @@ void build_warp(Circuit& c, Wires& w, const FloorPlan& plan) {
       head.query = query.rows();
       for (int i = 0; i < word_bits; ++i) head.value.push_back({i, both(word, w.b_lanes[lane][at(i)])});
       for (int q = 0; q < quads; ++q)
-        head.value.push_back({word_bits + q, all({vote, w.source_q[lane], match(slice(w.quad_bits, 0, 3), static_cast<std::uint64_t>(q))})});
+        head.value.push_back(
+            {word_bits + q,
+             all({vote, w.source_q[lane], match(slice(w.quad_bits, 0, 3), static_cast<std::uint64_t>(q))})});
       head.write_enable = circuit::write_when(all({t.puts, w.executing[lane], w.in_half(h), w.user()}));
       const auto selected = [&](const char* name, const Word& conditions) {
         return circuit::and_(c, fmt::format("{}{}.{}", name, lane, half), conditions);
       };
-      head.z = circuit::same_rows(selected("get_word", {get_word, match(slice(w.a, 0, 2), lane), match(slice(w.a, 9, 1), half)}), word_bits);
+      head.z = circuit::same_rows(
+          selected("get_word", {get_word, match(slice(w.a, 0, 2), lane), match(slice(w.a, 9, 1), half)}),
+          word_bits);
       const Signal votes = selected("get_vote", {get_vote, match(slice(w.warp_bits, 4, 1), half)});
       for (int i = 0; i < word_bits; ++i) head.outputs.push_back({i, w.shown[at(i)]});
       for (int q = 0; q < quads; ++q) {

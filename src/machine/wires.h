@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 
 #include "circuit/circuit.h"
 #include "circuit/gates.h"
@@ -23,6 +24,8 @@ using isa::Parameters;
 inline constexpr int lanes = Parameters::lanes;
 inline constexpr int word_bits = 32;
 inline constexpr int row_bits = lanes * word_bits;  // 128: a row of registers, a line, an instruction word
+
+inline constexpr int shared_bit = std::countr_zero(Parameters::shared_window);  // of an address
 
 inline std::size_t at(int i) { return static_cast<std::size_t>(i); }
 

@@ -144,7 +144,8 @@ Instruction plain(Op op, int line) {
 std::vector<std::pair<int, int>> back_edges(const Flow& flow, int header) {
   std::vector<std::pair<int, int>> edges;  // from, to
   for (const int from : flow.predecessors(header))
-    if (flow.dominates(header, from) && std::find(edges.begin(), edges.end(), std::pair(from, header)) == edges.end())
+    if (flow.dominates(header, from) &&
+        std::find(edges.begin(), edges.end(), std::pair(from, header)) == edges.end())
       edges.emplace_back(from, header);
   return edges;
 }
@@ -200,7 +201,8 @@ void meet_before_next_round(Function& function) {
     const auto ends = back_edges(flow, header);
     // Does a lane come to every wait in every round?
     const auto some_pass_by = [&](int b, const Instruction& i) {
-      return i.guarded() || std::any_of(ends.begin(), ends.end(), [&](const auto& end) { return !flow.dominates(b, end.first); });
+      return i.guarded() || std::any_of(ends.begin(), ends.end(),
+                                        [&](const auto& end) { return !flow.dominates(b, end.first); });
     };
     for (const int b : flow.reverse_post_order()) {
       const auto& loops = flow.loops(b);

@@ -53,6 +53,23 @@ refuses 2 "host staging holds" $run "$tests/scale.asm" --arg "in:i32[15500]=zero
 refuses 2 "'4x4' is not a size" $run $scale --grid 4x4
 refuses 2 "--shared" $run $scale --shared many
 
+# Memory that is kept in a sequence of launches.
+refuses 2 "argument 0: no earlier launch keeps x; kept is nothing: say keep:NAME:" $run "$tests/scale.asm" --arg use:x --arg i32:1
+refuses 2 "'keep:x': it says no buffer" $run "$tests/scale.asm" --arg keep:x --arg i32:1
+step() { echo "{\"file\": \"$tests/scale.asm\", \"block\": $3, \"arguments\": [\"$2\", \"i32:1\"]}" >$1.json; }
+step first "keep:x:i32[4]" 4
+step second "use:y" 4
+refuses 2 "second.json: argument 0: no earlier launch keeps y; kept are: x" $run first.json second.json
+step second "keep:x:i32[4]" 4
+refuses 2 "second.json: argument 0: x is kept already" $run first.json second.json
+step second "use:x:in:i32[5]=iota" 4
+refuses 2 "second.json: argument 0: x is i32[5], but what is kept has i32[4]" $run first.json second.json
+refuses 2 "--kernel, --grid, --block, --shared and --arg are of a single launch" $run first.json first.json --block 5
+step second "use:x:out" 68
+step third "use:x:out" 4
+refuses 1 "launch 2 of 3, the launch failed: cudaErrorIllegalAddress (700): block (0,0,0) quad 16" $run first.json second.json third.json
+[ -e out/3/arg0.npy ] && fail "a launch ran after one that failed"
+
 # What the launch itself refuses is written by the firmware, with CUDA's names.
 refuses 1 "cudaErrorInvalidConfiguration (9) from gridDim" $run $scale --grid 0
 refuses 1 "cudaErrorInvalidConfiguration (9) from gridDim" $run $scale --grid 1,65536

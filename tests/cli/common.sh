@@ -34,6 +34,16 @@ says() {
   grep -qF -- "$1" stdout.txt || fail "the output does not say '$1'" "$(head -c 2000 stdout.txt)"
 }
 
+# names_of_examples: one a line. launches_of NAME: sets launches to the files of its launches, in order; an example of several
+# launches has NAME.1.launch.json, NAME.2.launch.json ...
+names_of_examples() {
+  for file in "$examples"/*.launch.json; do basename "$file" .launch.json; done | sed 's/\.[0-9]*$//' | sort -u
+}
+launches_of() {
+  launches=("$examples/$1".launch.json)
+  [ -f "${launches[0]}" ] || launches=("$examples/$1".[0-9].launch.json)
+}
+
 finish() {
   [ $failures = 0 ] && echo "all as expected" && exit 0
   echo "$failures failed"

@@ -1,11 +1,11 @@
 # Launches that succeed: the examples with their results, and what the options do.
 . "$(dirname "$0")/common.sh"
 
-for launch in "$examples"/*.launch.json; do
-  name=$(basename "$launch" .launch.json)
-  succeeds run --emulate "$launch" --out "$name"
+for name in $(names_of_examples); do
+  launches_of "$name"
+  succeeds run --emulate "${launches[@]}" --out "$name"
   says "cudaStreamSynchronize(stream 1)  cudaSuccess"
-  "$check_on_cpu" "$launch" "$name" || fail "$name differs from the CPU"
+  "$check_on_cpu" "${launches[@]}" "$name" || fail "$name differs from the CPU"
 done
 
 # The same launch on the command line.
@@ -73,6 +73,45 @@ says "cudaMemcpyDeviceToHost(buffer 1, 0x200, 320 bytes)"
 succeeds run --emulate "$tests/local.asm" --block 6 --arg "out:i32[6]"
 says "argument 0 (out) i32[6] = 1 2 3 4 5 6"
 says "localMemory(16 bytes a thread, 96 bytes) = 0x200  cudaSuccess"
+
+# Several launches on the same memory: what one keeps, the next ones use.
+sequence() {
+  local n=0
+  for arguments in "$@"; do
+    n=$((n + 1))
+    echo "{\"file\": \"$tests/scale.asm\", \"block\": 4, \"arguments\": [$arguments]}" >step.$n.json
+  done
+}
+sequence '"keep:x:in:i32[4]=iota", "i32:3"' '"out:i32[4]", "i32:1"' '"use:x:out", "i32:-5"' '"free:x:inout:i32[4]=iota", "i32:2"'
+succeeds run --emulate step.1.json step.2.json step.3.json step.4.json --out steps --transcript steps.txt
+says "launch 1 of 4, kernel scale of "
+says "launch 4 of 4, kernel scale of "
+says "argument 0 (data) i32[4] = 0 0 0 0 -> steps/2/arg0.npy"
+says "argument 0 (data) i32[4] = 0 -15 -30 -45 -> steps/3/arg0.npy"
+says "argument 0 (data) i32[4] = 0 2 4 6 -> steps/4/arg0.npy"
+says "cudaMalloc(buffer 1, 16 bytes) = 0x200"
+[ "$(grep -c "^cudaFree(buffer 0 at 0x100)" stdout.txt)" = 1 ] || fail "what is kept is not freed once" "$(grep cudaFree stdout.txt)"
+succeeds show steps.txt.3
+says "cudaMemcpyDeviceToHost(buffer 0, 0x100, 16 bytes)"
+refuses 2 "steps.txt.3 is launch 3 of a sequence" diff steps.txt.3
+succeeds diff steps.txt.3 steps.txt.3
+succeeds run --emulate step.1.json step.3.json --json
+says '"kernel": "scale"'
+[ "$(head -c 1 stdout.txt)" = "[" ] || fail "--json of several launches is not a list"
+
+# Variables of a module have their place in front of what is kept.
+cat >variables.cu <<'END'
+__constant__ int factors[4] = {2, 3, 5, 7};
+__global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x + 1; }
+__global__ void multiply(int* x) { x[threadIdx.x] *= factors[threadIdx.x]; }
+END
+step() { echo "{\"file\": \"variables.cu\", \"kernel\": \"$2\", \"block\": 4, \"arguments\": [\"$3\"]}" >step.$1.json; }
+step 1 fill "keep:x:i32[4]"
+step 2 multiply "use:x"
+step 3 multiply "free:x:out"
+succeeds run --emulate step.1.json step.2.json step.3.json
+says "argument 0 i32[4] = 4 18 75 196"
+says "cudaMalloc(buffer 0, 16 bytes) = 0x100"
 
 # What the launch cost: the kernel's tokens and the firmware's are all of them.
 succeeds run --emulate "$tests/scale.asm" --block 8 --arg "inout:i32[8]=iota" --arg i32:2

@@ -31,13 +31,16 @@ XDG_CACHE_HOME=/proc/none succeeds build
 says "model $hash"
 grep -q "not kept" stderr.txt || fail "no note that the model is not kept" "$(cat stderr.txt)"
 
-for launch in "$examples"/*.launch.json; do
-  name=$(basename "$launch" .launch.json)
-  succeeds run "$launch" --out "$name" --transcript "$name.txt"
+for name in $(names_of_examples); do
+  launches_of "$name"
+  succeeds run "${launches[@]}" --out "$name" --transcript "$name.txt"
   says "written by the model, weights $hash"
-  "$check_on_cpu" "$launch" "$name" || fail "$name differs from the CPU"
-  succeeds diff "$name.txt"
-  says "equal: "
+  "$check_on_cpu" "${launches[@]}" "$name" || fail "$name differs from the CPU"
+  [ ${#launches[@]} -gt 1 ] && succeeds run --emulate "${launches[@]}" --transcript "$name.emulator.txt"
+  for transcript in "$name".txt*; do
+    succeeds diff "$transcript" $([ ${#launches[@]} -gt 1 ] && echo "$name.emulator${transcript#"$name"}")
+    says "equal: "
+  done
 done
 # Shared memory, barriers, atomic operations, shuffles, votes, yields, local memory: the emulator's words.
 for launch in "reverse.asm --grid 2 --block 5 --shared 20 --arg out:i32[5]" \

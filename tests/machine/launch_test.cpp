@@ -30,7 +30,10 @@ constexpr const char* increment = R"(
 )";
 
 Launch increment_launch(int n, std::uint32_t block, std::uint32_t grid) {
-  return {.assembly = increment, .grid = {grid, 1, 1}, .block = {block, 1, 1}, .buffers = {in_buffer(numbers(n))},
+  return {.assembly = increment,
+          .grid = {grid, 1, 1},
+          .block = {block, 1, 1},
+          .buffers = {in_buffer(numbers(n))},
           .arguments = {buffer_argument(0), word_argument(static_cast<std::uint32_t>(n))}};
 }
 
@@ -132,10 +135,14 @@ TEST(Launch, EveryRegisterClass) {
     SCOPED_TRACE(registers);
     std::string text = "MOV R" + std::to_string(registers - 1) + ", SR_TID.X\n";
     for (int r = 0; r < registers - 1; ++r)
-      text += "IADD R" + std::to_string(r) + ", R" + std::to_string(registers - 1) + ", " + std::to_string(r) + "\n";
+      text += "IADD R" + std::to_string(r) + ", R" + std::to_string(registers - 1) + ", " +
+              std::to_string(r) + "\n";
     text += "IMAD R0, R" + std::to_string(registers - 2) + ", 3, R" + std::to_string(registers / 2) + "\n";
     text += "SHL R1, R" + std::to_string(registers - 1) + ", 2\nIADD R1, R1, c[0x40]\nST [R1], R0\nEXIT\n";
-    run({.assembly = text, .block = {9, 1, 1}, .buffers = {out_buffer(9)}, .arguments = {buffer_argument(0)},
+    run({.assembly = text,
+         .block = {9, 1, 1},
+         .buffers = {out_buffer(9)},
+         .arguments = {buffer_argument(0)},
          .registers = registers});
   }
 }
@@ -158,8 +165,12 @@ TEST(LaunchErrors, AreWrittenByTheModel) {
 
 TEST(LaunchErrors, FaultsEndTheLaunch) {
   const auto with_access = [](const std::string& access) {
-    return Launch{.assembly = "MOV R0, SR_TID.X\nISETP.GE.U32 P0, R0, 2\nSHL R1, R0, 2\nIADD R1, R1, c[0x40]\n" + access + "\nEXIT",
-                  .block = {4, 1, 1}, .buffers = {in_buffer(numbers(4))}, .arguments = {buffer_argument(0)}};
+    return Launch{
+        .assembly = "MOV R0, SR_TID.X\nISETP.GE.U32 P0, R0, 2\nSHL R1, R0, 2\nIADD R1, R1, c[0x40]\n" +
+                    access + "\nEXIT",
+        .block = {4, 1, 1},
+        .buffers = {in_buffer(numbers(4))},
+        .arguments = {buffer_argument(0)}};
   };
   EXPECT_TRUE(says(run(with_access("@P0 LD R2, [R1+0x10000]")), "<FAULT illegal-address 2>"));
   EXPECT_TRUE(says(run(with_access("ST [R0], R0")), "<FAULT illegal-address 0>"));

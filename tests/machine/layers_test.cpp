@@ -1,4 +1,5 @@
-// Every layer carries load: with what any one of them adds to the residual stream taken away, a launch that uses the whole machine goes wrong.
+// Every layer carries load: with what any one of them adds to the residual stream taken away, a launch that
+// uses the whole machine goes wrong.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -10,8 +11,8 @@
 namespace qwengpu {
 namespace {
 
-// 64 quads with 128 registers each, so that every bank of the register file is in use; a word in each layer of shared and of global memory;
-// data in both layers of host staging.
+// 64 quads with 128 registers each, so that every bank of the register file is in use; a word in each layer
+// of shared and of global memory; data in both layers of host staging.
 Launch tour() {
   constexpr int staged_bytes = 34 * 1024;
   Launch launch{.assembly = R"(
@@ -36,11 +37,15 @@ Launch tour() {
 )",
                 .block = {256, 1, 1},
                 .buffers = {in_buffer(std::vector<std::uint32_t>(staged_bytes / 4)),
-                            {.bytes = isa::Parameters::global_bytes - 256 - staged_bytes, .copy_in = false, .copy_out = false, .data = {}}},
+                            {.bytes = isa::Parameters::global_bytes - 256 - staged_bytes,
+                             .copy_in = false,
+                             .copy_out = false,
+                             .data = {}}},
                 .registers = 128,
                 .shared_bytes = isa::Parameters::shared_bytes};
   launch.buffers[0].copy_out = false;
-  for (std::size_t i = 0; i < launch.buffers[0].data.size(); i += 4) launch.buffers[0].data[i] = static_cast<std::uint32_t>(i) + 1;
+  for (std::size_t i = 0; i < launch.buffers[0].data.size(); i += 4)
+    launch.buffers[0].data[i] = static_cast<std::uint32_t>(i) + 1;
   return launch;
 }
 
@@ -61,10 +66,12 @@ TEST(Layers, EachCarriesLoad) {
   ASSERT_FALSE(goes_wrong(prompt, checkpoint));
   for (int layer = 0; layer < checkpoint.geometry.layers; ++layer) {
     const bool attention = checkpoint.geometry.is_attention(layer);
-    const std::string parts[] = {"mlp.down_proj.weight", attention ? "self_attn.o_proj.weight" : "linear_attn.out_proj.weight"};
+    const std::string parts[] = {"mlp.down_proj.weight",
+                                 attention ? "self_attn.o_proj.weight" : "linear_attn.out_proj.weight"};
     std::array<std::vector<qwen::Entry>, std::size(parts)> entries;
     const auto exchange = [&] {
-      for (std::size_t i = 0; i < entries.size(); ++i) checkpoint.at(qwen::layer_tensor(layer, parts[i])).entries.swap(entries[i]);
+      for (std::size_t i = 0; i < entries.size(); ++i)
+        checkpoint.at(qwen::layer_tensor(layer, parts[i])).entries.swap(entries[i]);
     };
     exchange();
     EXPECT_TRUE(goes_wrong(prompt, checkpoint)) << "layer " << layer;

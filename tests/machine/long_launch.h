@@ -1,5 +1,5 @@
-// A launch as long as one likes that never repeats itself: two warps and a half work on shared and global memory, exchange words, take part in
-// barriers and atomic operations, in integers and binary32.
+// A launch as long as one likes that never repeats itself: two warps and a half work on shared and global
+// memory, exchange words, take part in barriers and atomic operations, in integers and binary32.
 #pragma once
 
 #include "model_under_test.h"
@@ -7,7 +7,8 @@
 
 namespace qwengpu {
 
-inline constexpr StateExtent long_launch_extent = {.quads = 20, .registers = 16, .constant_lines = 8, .global_words = 512, .shared_words = 96};
+inline constexpr StateExtent long_launch_extent = {
+    .quads = 20, .registers = 16, .constant_lines = 8, .global_words = 512, .shared_words = 96};
 
 inline Launch long_launch(std::uint32_t rounds) {
   constexpr int threads = 78;

@@ -34,9 +34,11 @@ Agreement compare(std::span<const int> prompt, long most, const Watch& watch) {
     if (got != *expected) {
       result.same = false;
       const std::size_t context = std::min<std::size_t>(result.transcript.size(), 40);
-      result.difference = fmt::format(
-          "at token {}: expected {}, the model says {}; before it: {}", result.tokens, isa::spelling(*expected),
-          isa::spelling(got), isa::detokenize({result.transcript.end() - static_cast<std::ptrdiff_t>(context), result.transcript.end()}));
+      result.difference =
+          fmt::format("at token {}: expected {}, the model says {}; before it: {}", result.tokens,
+                      isa::spelling(*expected), isa::spelling(got),
+                      isa::detokenize({result.transcript.end() - static_cast<std::ptrdiff_t>(context),
+                                       result.transcript.end()}));
       return result;
     }
     engine.append(got);
@@ -69,7 +71,8 @@ Agreement run(const Launch& launch) {
 bool says(const Agreement& result, const std::string& spelling) {
   const auto token = isa::find_token(spelling);
   EXPECT_TRUE(token.has_value()) << spelling;
-  return token && std::find(result.transcript.begin(), result.transcript.end(), *token) != result.transcript.end();
+  return token &&
+         std::find(result.transcript.begin(), result.transcript.end(), *token) != result.transcript.end();
 }
 
 emulator::CaseBuffer in_buffer(std::vector<std::uint32_t> data) {

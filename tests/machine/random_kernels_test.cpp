@@ -1,6 +1,6 @@
-// The model writes what the emulator writes on random kernels: loops, divergence, memory of every kind, atomic operations, waiting, faults,
-// refused launches. Many small blocks, and some of several warps.
-// `make fuzz` runs many more.
+// The model writes what the emulator writes on random kernels: loops, divergence, memory of every kind,
+// atomic operations, waiting, faults, refused launches. Many small blocks, and some of several warps. `make
+// fuzz` runs many more.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,14 +34,15 @@ TEST_P(RandomKernels, RunAsInTheEmulator) {
   constexpr int kernels = 60;
   for (int i = 0; i < kernels; ++i) {
     const auto seed = static_cast<std::uint64_t>(GetParam() * kernels + i);
-    const emulator::Case launch = emulator::random_case(seed, {.instructions = 30, .quads = i % 6 == 0 ? 20 : 2});
+    const emulator::Case launch =
+        emulator::random_case(seed, {.instructions = 30, .quads = i % 6 == 0 ? 20 : 2});
     const emulator::Comparison result = run(launch);
     if (!result.difference) {
       ASSERT_TRUE(result.ended) << "seed " << seed << ": no end after " << result.steps << " tokens";
       continue;
     }
-    const emulator::Case small =
-        emulator::shrink(launch, [](const emulator::Case& c) { return run(c).difference.has_value(); }, 300);
+    const emulator::Case small = emulator::shrink(
+        launch, [](const emulator::Case& c) { return run(c).difference.has_value(); }, 300);
     FAIL() << "seed " << seed << "\n" << run(small).difference->text << "\n" << emulator::text_of(small);
   }
 }

@@ -30,7 +30,8 @@ TEST(Waiting, ABarrierIsPassedWhenAllLanesAreThere) {
         BAR
         ST [R2], R6
         EXIT
-)", 2));
+)",
+                                         2));
     EXPECT_TRUE(says(result, "<RELEASE B>"));
   }
 }
@@ -163,7 +164,9 @@ TEST(Waiting, AFaultWhileOthersWaitLeavesNothingBehind) {
   run(threads(40, "ISETP.EQ P0, R0, 33\n@P0 LD R3, [RZ]\nWARPSYNC\nBAR\nEXIT", 3));
 }
 
-TEST(Waiting, ManyQuads) { run(threads(1024, "SHFL.PUT R0\nSHFL.GET R3, R0\nBAR\nVOTE.PUT PT\nVOTE.GET R4\nBAR\nEXIT")); }
+TEST(Waiting, ManyQuads) {
+  run(threads(1024, "SHFL.PUT R0\nSHFL.GET R3, R0\nBAR\nVOTE.PUT PT\nVOTE.GET R4\nBAR\nEXIT"));
+}
 
 }  // namespace
 }  // namespace qwengpu

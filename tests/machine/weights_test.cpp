@@ -1,4 +1,5 @@
-// What the weights must be: exact in bf16, of Qwen3.5-2B's shapes, the same every time, and proved exact by the certificate.
+// What the weights must be: exact in bf16, of Qwen3.5-2B's shapes, the same every time, and proved exact by
+// the certificate.
 #include <gtest/gtest.h>
 
 #include "machine/machine.h"
@@ -24,7 +25,8 @@ TEST(Weights, AreExactInBf16) {
 }
 
 TEST(Weights, AreTheSameEveryTime) {
-  EXPECT_EQ(machine::compile(machine::make_machine()).checkpoint.hash(), compiled_machine().checkpoint.hash());
+  EXPECT_EQ(machine::compile(machine::make_machine()).checkpoint.hash(),
+            compiled_machine().checkpoint.hash());
 }
 
 TEST(Weights, AreCertifiedExact) {
@@ -35,7 +37,8 @@ TEST(Weights, AreCertifiedExact) {
 }
 
 TEST(Weights, UseEveryLayer) {
-  for (const circuit::LayerReport& layer : compiled_machine().report.layers) EXPECT_GT(layer.neurons(), 0) << layer.layer;
+  for (const circuit::LayerReport& layer : compiled_machine().report.layers)
+    EXPECT_GT(layer.neurons(), 0) << layer.layer;
 }
 
 }  // namespace

@@ -282,7 +282,8 @@ TEST_P(Warp, Barriers) {
 TEST_P(Warp, LanesOfALoopStayTogetherWhereOnlyHalfOfThemMeet) {
   Words a = random_words(64, 11);
   constexpr u32 rounds = 5;
-  const auto result = Launch(kernel("halves"), {1, 1, 1}, {64, 1, 1}).buffer(a).buffer(Words(64)).word(rounds).run();
+  const auto result =
+      Launch(kernel("halves"), {1, 1, 1}, {64, 1, 1}).buffer(a).buffer(Words(64)).word(rounds).run();
   ASSERT_EQ(result.status, 0);
   for (u32 round = 0; round < rounds; ++round) {
     Words before = a;
